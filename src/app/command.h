@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file What every command shares: how it is added, how it ends, where it may print.
+///
+/// A command adds itself to the parser and leaves what to run in `Invocation`. Exit codes:
+/// 0 everything asked was done, 1 failure, 2 usage, 130 stopped by Ctrl-C. Messages go to
+/// stderr, results to stdout; with --json stdout holds only JSON.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <stop_token>
+
+#include "headrace/base/result.h"
+
+namespace headrace::app {
+
+struct Invocation {
+  /// Set by the chosen subcommand's callback; returns the exit code, or an error to be printed.
+  std::function<Result<int>(const std::stop_token&)> run;
+};
+
+void add_version(CLI::App& root, Invocation& invocation);
+
+}  // namespace headrace::app

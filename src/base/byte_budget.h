@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file The limit on bytes in flight, granted in delivery order so that nothing deadlocks.
+///
+/// Thread-safe. One reserver (the stage that fetches, which asks in delivery order), any number
+/// of releasers. A reservation is admitted while the total stays within the limit, and always
+/// when nothing is reserved: so the sample at the head gets through even if it alone is larger.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+
+#include "headrace/base/mutex.h"
+
+namespace headrace {
+
+class ByteBudget {
+ public:
+  /// Gives its bytes back when it goes. Must not outlive the budget. Movable.
+  class Grant {
+   public:
+    Grant() = default;
+    Grant(ByteBudget* budget, std::uint64_t bytes) : budget_(budget), bytes_(bytes) {}
+    Grant(Grant&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Grant& operator=(Grant&& other) noexcept {
+      if (this != &other) {
+        release();
+        budget_ = std::exchange(other.budget_, nullptr);
+        bytes_ = std::exchange(other.bytes_, 0);
+      }
+      return *this;
+    }
+    Grant(const Grant&) = delete;
+    Grant& operator=(const Grant&) = delete;
+    ~Grant() { release(); }
+
+    void release() {
+      if (budget_ != nullptr) std::exchange(budget_, nullptr)->give_back(bytes_);
+    }
+    std::uint64_t bytes() const { return bytes_; }
+
+   private:
+    ByteBudget* budget_ = nullptr;
+    std::uint64_t bytes_ = 0;
+  };
+
+  explicit ByteBudget(std::uint64_t limit) : limit_(limit) {}
+
+  /// Waits until `bytes` fit. An empty Grant (of 0 bytes) only when a stop was asked for.
+  Grant reserve(std::uint64_t bytes, const std::stop_token& stop) {
+    MutexLock lock(mutex_);
+    while (used_ != 0 && used_ + bytes > limit_) {
+      if (!lock.wait(released_, stop)) return {};
+    }
+    if (stop.stop_requested()) return {};
+    used_ += bytes;
+    if (used_ > peak_) peak_ = used_;
+    return {this, bytes};
+  }
+
+  std::uint64_t limit() const { return limit_; }
+  std::uint64_t used() const {
+    const MutexLock lock(mutex_);
+    return used_;
+  }
+  std::uint64_t peak() const {
+    const MutexLock lock(mutex_);
+    return peak_;
+  }
+
+ private:
+  void give_back(std::uint64_t bytes) {
+    const MutexLock lock(mutex_);
+    used_ -= bytes;
+    released_.notify_all();
+  }
+
+  const std::uint64_t limit_;
+  mutable Mutex mutex_;
+  Condition released_;
+  std::uint64_t used_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t peak_ HEADRACE_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace headrace

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file One encoded picture becomes pixels: found by content, exact, with limits.
+///
+/// Not thread-safe: one Decoder a thread; it keeps handles and buffers, so that steady state
+/// allocates nothing. A pure function of its arguments: equal bytes give equal pixels.
+///
+/// Pixels are libjpeg-turbo's accurate path on the whole picture (then crop), PNG by libspng,
+/// WebP by libwebp, always to 8-bit RGB; rules for odd pictures in decode/README.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/base/bytes.h"
+#include "headrace/base/result.h"
+#include "headrace/decode/transform.h"
+
+namespace headrace {
+
+enum class PictureFormat { unknown, jpeg, png, webp, gif, bmp, tiff, heif, jpeg2000 };
+
+std::string_view to_string(PictureFormat format);
+/// From the first bytes, never from a name.
+PictureFormat sniff(ByteSpan bytes);
+
+struct DecodeLimits {
+  std::uint64_t pixels = 256U << 20U;
+  std::uint32_t scans = 256;
+  std::uint32_t warnings = 1000;
+  bool allow_truncated = false;  ///< false: a cut picture is a bad sample
+};
+
+struct PictureInfo {
+  PictureFormat format = PictureFormat::unknown;
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+};
+
+/// 8-bit RGB, rows without padding; valid until the decoder's next call.
+struct Pixels {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::span<const std::uint8_t> rgb;
+  std::vector<std::string> warnings;  ///< what decoded all the same, a line each
+};
+
+class Decoder {
+ public:
+  explicit Decoder(const DecodeLimits& limits = {});
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  ~Decoder();
+
+  /// Header only.
+  Result<PictureInfo> inspect(ByteSpan encoded);
+  /// The whole picture. Damage and unsupported formats are `corrupt`; limits are `exhausted`.
+  Result<Pixels> decode(ByteSpan encoded);
+  /// Decode, crop, resize, flip, convert: straight into `out`, of `transform.sample_bytes()`.
+  Result<void> decode_into(ByteSpan encoded, const Transform& transform, const SampleKey& key,
+                           std::span<std::byte> out);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headrace

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file One job: how the data is delivered (a mode), composed in one function, and the loader
+/// on top. The command line, Python and the trainer all begin here.
+///
+/// Options are values; a Job is used by one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "headrace/base/context.h"
+#include "headrace/loader/loader.h"
+#include "headrace/records/dataset.h"
+
+namespace headrace {
+
+/// A mode is which Store stands under the loader (docs/ARCHITECTURE.md, "Modes").
+enum class Mode { direct, file, stream, keep, pipe };
+
+std::string_view to_string(Mode mode);
+Result<Mode> parse_mode(std::string_view text);
+/// keep for s3://, direct for a path.
+Mode default_mode(std::string_view uri);
+
+struct JobOptions {
+  std::string uri;
+  std::optional<Mode> mode;
+  std::string local;     ///< direct: the copy of `uri` to read; file: where to put it
+  std::string keep_dir;  ///< cache directory; empty: $HEADRACE_KEEP_DIR or ~/.cache/headrace
+  std::uint64_t keep_bytes = 0;  ///< limit; 0 = free space less 10 %
+  std::string medium;    ///< shaped: behave like this medium of data/media.yaml; empty: as it is
+  std::string pipe_dir;  ///< where the FIFOs are; empty: a private temporary folder
+  OpenOptions open;
+  LoaderOptions loader;
+  std::optional<State> resume;
+};
+
+class Job {
+ public:
+  static Result<std::unique_ptr<Job>> open(const JobOptions& options, const std::stop_token& stop);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  virtual ~Job() = default;
+
+  virtual Mode mode() const = 0;
+  virtual const Context& context() const = 0;
+  virtual const Dataset& dataset() const = 0;
+  virtual Loader& loader() = 0;
+
+ protected:
+  Job() = default;
+};
+
+}  // namespace headrace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Where the loader's frames come from: a Store under a Dataset, or a FIFO in order.
+///
+/// Thread-safe. The loader asks in delivery order and may have hundreds of requests open.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "headrace/base/context.h"
+#include "headrace/records/dataset.h"
+
+namespace headrace {
+
+struct FeedRequest {
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;
+  SampleId sample{};
+  bool out_of_order = false;  ///< a substitute: does not follow the stream
+  bool fresh = false;         ///< past every cache: a second look at a suspicious record
+  std::stop_token stop;
+};
+
+/// The frame's meaning and its bytes. Damage of the frame itself is `corrupt`: the caller's
+/// policy decides. Called exactly once; may only hand over.
+using FeedDone = std::function<void(Result<Sample>)>;
+
+class Feed {
+ public:
+  Feed() = default;
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
+  virtual ~Feed() = default;
+
+  virtual void fetch(const FeedRequest& request, FeedDone done) = 0;
+  /// What follows in delivery order (a window of the plan); advisory.
+  virtual void hint(std::span<const SampleId> /*next*/) {}
+  /// False for a FIFO: it cannot go back, so `substitute` and resume are refused.
+  virtual bool random_access() const = 0;
+};
+
+/// Both must outlive the feed.
+std::unique_ptr<Feed> make_store_feed(Store& store, const Dataset& dataset);
+
+}  // namespace headrace

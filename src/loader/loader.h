@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Batches for someone who waits: the only place where stages are joined by queues and
+/// threads. Order is chosen before anything is read; bytes in flight stay under one budget.
+///
+///     plan ──► fetch (async, in delivery order, within the budget) ──► decode × threads,
+///     straight into the batch's memory ──► batches, in order ──► next()
+///
+/// Thread-safe: `next` from one thread at a time, `progress` and `stop` from any. The worked
+/// example is job/read_job.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "headrace/base/byte_budget.h"
+#include "headrace/base/context.h"
+#include "headrace/batch/batch.h"
+#include "headrace/decode/decoder.h"
+#include "headrace/loader/feed.h"
+#include "headrace/sampling/order.h"
+#include "headrace/sampling/plan.h"
+#include "headrace/sampling/state.h"
+
+namespace headrace {
+
+enum class OnBad { error, skip, substitute };
+
+struct LoaderOptions {
+  std::uint64_t batch = 32;  ///< per rank
+  std::uint64_t seed = 0;
+  Shuffle shuffle = Shuffle::global;
+  std::uint64_t first_epoch = 0;
+  std::uint64_t epochs = 1;  ///< the loader prefetches across epoch ends, up to this many
+  std::uint64_t rank = 0;
+  std::uint64_t world = 1;
+  Tail tail = Tail::keep;
+  unsigned threads = 0;  ///< decode threads; 0 = the processors this process may use
+  std::uint64_t budget_bytes = 256U << 20U;  ///< encoded bytes in flight
+  unsigned max_requests = 256;               ///< fetches in flight
+  unsigned depth = 4;                        ///< batches made ahead of the consumer
+  Transform transform;
+  DecodeLimits limits;
+  OnBad on_bad = OnBad::error;
+  double max_bad = 1.0;    ///< share of an epoch's samples that may be bad before it is an error
+  std::string quarantine;  ///< JSON lines of bad samples are appended here; empty: not written
+  bool decode = true;      ///< false: payloads are digested and dropped; slots only, no pixels
+};
+
+struct EpochReport {
+  std::uint64_t epoch = 0;
+  Ledger ledger;
+  Hash128 order_digest;
+  Hash128 set_digest;
+  double seconds = 0;           ///< from the epoch's first next() to its end
+  Metrics::Snapshot metrics{};  ///< what was counted in that time
+};
+
+class Loader {
+ public:
+  /// The feed, the data set and what they stand on must outlive the loader. With a state the
+  /// loader goes on from there: `changed` if the data set is another one, `invalid` if seed,
+  /// order or global batch differ, each named.
+  static Result<std::unique_ptr<Loader>> make(const Context& context, Feed& feed,
+                                              const Dataset& dataset, const LoaderOptions& options,
+                                              const std::optional<State>& resume = std::nullopt);
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+  virtual ~Loader() = default;
+
+  ///  * a batch     the next of this epoch
+  ///  * nothing     the epoch ended cleanly: `epoch_report` is complete, the next call begins
+  ///                the following epoch; after the last one it is nothing for ever
+  ///  * an error    and every later call returns the same one
+  virtual Result<std::optional<std::unique_ptr<Batch>>> next(const std::stop_token& stop) = 0;
+
+  /// Of the epoch that ended last.
+  virtual const EpochReport& epoch_report() const = 0;
+  /// As of the last batch that `next` returned.
+  virtual State state() const = 0;
+  virtual std::uint64_t steps_per_epoch() const = 0;
+  /// Rate, what it waits for: for a progress line.
+  struct Progress {
+    std::uint64_t epoch = 0, step = 0, steps = 0;
+    std::uint64_t samples = 0;  ///< delivered in this epoch
+    std::uint64_t bytes_in_flight = 0;
+    std::string waits_for;  ///< "origin", "cache", "decode", "consumer"
+  };
+  virtual Progress progress() const = 0;
+
+ protected:
+  Loader() = default;
+};
+
+}  // namespace headrace

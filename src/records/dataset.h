@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file A data set as numbered samples: where each lies, and what its bytes mean.
+///
+/// Thread-safe once made: all calls are const. Index memory is file-backed (MappedArray), so
+/// private memory does not grow with the number of samples. The example to copy is folder/.
+///
+/// Sample id = ordinal in canonical order: object keys relative to the root, sorted by UTF-8
+/// bytes; records of containers by (shard name, record number).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/base/bytes.h"
+#include "headrace/base/context.h"
+#include "headrace/base/digest.h"
+#include "headrace/base/result.h"
+#include "headrace/storage/side_store.h"
+#include "headrace/storage/store.h"
+
+namespace headrace {
+
+enum class SampleId : std::uint64_t {};
+
+/// Where one sample's frame lies.
+struct Extent {
+  std::string key;
+  Pin pin;
+  ByteRange range;  ///< length is always given
+};
+
+/// One sample as its container held it. `payload` is the encoded picture, without any container.
+struct Sample {
+  std::vector<float> labels;
+  Bytes payload;
+};
+
+class Dataset {
+ public:
+  Dataset() = default;
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+  virtual ~Dataset() = default;
+
+  /// "folder", "recordio", "lst", "csv", …
+  virtual std::string format() const = 0;
+  virtual std::uint64_t size() const = 0;
+  /// Frame length in bytes, without the cost of building an Extent. REQUIRES: id < size()
+  virtual std::uint64_t frame_bytes(SampleId id) const = 0;
+  virtual Extent locate(SampleId id) const = 0;
+  /// The frame's meaning. `corrupt` if it has none; the payload shares the frame's block.
+  virtual Result<Sample> parse(SampleId id, const Bytes& frame) const = 0;
+  /// For messages and the quarantine file: "cat/7.jpg", "train.rec#41 @ 5321".
+  virtual std::string name(SampleId id) const = 0;
+  /// Byte-sorted class names; empty where the format has only numbers.
+  virtual const std::vector<std::string>& classes() const = 0;
+  /// Of the canonical order: keys, sizes, pins, labels where the index knows them. Guards resume
+  /// and caches only; it is in no order.
+  virtual Hash128 fingerprint() const = 0;
+};
+
+struct OpenOptions {
+  std::string format = "auto";   ///< auto: found from content
+  std::string list;              ///< a .lst or .csv file (path in the local file system), or empty
+  bool skip_root_files = false;  ///< files beside the class folders: left out instead of an error
+  std::vector<std::string> classes;  ///< authoritative class list (of the training set); empty: own
+  SideStore* side_store = nullptr;   ///< where indexes are kept; may be null
+  std::stop_token stop;
+};
+
+/// Lists or reads what is needed to number the samples of `store`. An empty prefix is `not_found`.
+Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& context,
+                                              const OpenOptions& options);
+
+}  // namespace headrace
