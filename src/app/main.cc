@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
 #include <thread>
+#include <tuple>
 
 #include "command.h"
 
@@ -23,7 +26,7 @@ class SignalStop {
     sigaddset(&signals_, SIGTERM);
     sigaddset(&signals_, SIGUSR2);  // ends the waiting thread
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-    signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error value
+    std::ignore = signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error value
     waiter_ = std::thread([this] { wait(); });
   }
   SignalStop(const SignalStop&) = delete;
@@ -55,9 +58,7 @@ int report(const headrace::Error& error) {
   return error.code() == headrace::Code::cancelled ? kStopped : 1;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   using namespace headrace::app;
   CLI::App root(
       "headrace: training data, from where it is kept to the accelerator that waits for it",
@@ -75,4 +76,15 @@ int main(int argc, char** argv) {
   auto code = invocation.run(signals.token());
   if (!code) return report(code.error());
   return signals.token().stop_requested() ? kStopped : *code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& bug) {  // memory, or a library that throws: never input
+    std::ignore = std::fputs(bug.what(), stderr);
+    return 1;
+  }
 }

@@ -25,10 +25,14 @@ class [[nodiscard]] Result {
   using value_type = T;
 
   Result(T value) : content_(std::move(value)) {}
+  /// From what converts to T: a unique_ptr of a derived class, a value for an optional.
   template <class U>
   requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result> &&
-           !std::is_same_v<std::remove_cvref_t<U>, Error>) Result(U&& value)
+           !std::is_same_v<std::remove_cvref_t<U>, Error>)
+      // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint above excludes
+      // copies
+      Result(U&& value)
       : content_(T(std::forward<U>(value))) {}
   Result(Error error) : content_(tl::unexpect, std::move(error)) {}
 
