@@ -26,14 +26,15 @@ class [[nodiscard]] Result {
 
   Result(T value) : content_(std::move(value)) {}
   /// From what converts to T: a unique_ptr of a derived class, a value for an optional.
+  // NOLINTBEGIN(bugprone-forwarding-reference-overload): the constraint excludes copies
   template <class U>
   requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result> &&
            !std::is_same_v<std::remove_cvref_t<U>, Error>)
-      // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint above excludes
       // copies
       Result(U&& value)
       : content_(T(std::forward<U>(value))) {}
+  // NOLINTEND(bugprone-forwarding-reference-overload)
   Result(Error error) : content_(tl::unexpect, std::move(error)) {}
 
   bool ok() const { return content_.has_value(); }
