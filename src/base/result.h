@@ -30,9 +30,7 @@ class [[nodiscard]] Result {
   template <class U>
   requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result> &&
-           !std::is_same_v<std::remove_cvref_t<U>, Error>)
-      // copies
-      Result(U&& value)
+           !std::is_same_v<std::remove_cvref_t<U>, Error>) Result(U&& value)
       : content_(T(std::forward<U>(value))) {}
   // NOLINTEND(bugprone-forwarding-reference-overload)
   Result(Error error) : content_(tl::unexpect, std::move(error)) {}
