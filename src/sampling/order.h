@@ -21,6 +21,7 @@ std::string_view to_string(Shuffle shuffle);
 Result<Shuffle> parse_shuffle(std::string_view text);
 
 inline constexpr int kOrderVersion = 1;
+inline constexpr unsigned kSubstituteAttempts = 8;
 
 /// One epoch's order of `size` samples.
 class Order {
@@ -32,7 +33,8 @@ class Order {
   std::uint64_t at(std::uint64_t position) const;
   /// The position of a sample: the inverse. REQUIRES: sample < size()
   std::uint64_t find(std::uint64_t sample) const;
-  /// The sample that stands in for the one at `position`, at the attempt-th try (0 … 7).
+  /// The sample that stands in for the one at `position`, at the attempt-th try: any other one
+  /// of the epoch, whichever rank delivers it; itself only if it is the only one.
   std::uint64_t substitute(std::uint64_t position, unsigned attempt) const;
 
  private:

@@ -20,6 +20,9 @@ enum class Tail {
   pad,   ///< filled up, marked as padding
 };
 
+std::string_view to_string(Tail tail);
+Result<Tail> parse_tail(std::string_view text);
+
 struct PlanOptions {
   std::uint64_t samples = 0;
   std::uint64_t batch = 1;  ///< per rank
@@ -52,8 +55,13 @@ class Plan {
   /// How many samples of this rank's share the epoch leaves out (tail `drop`): summed over the
   /// ranks it is the incomplete step.
   std::uint64_t dropped() const;
+  /// How many samples of an epoch fall to this rank, dropped ones included and padding not:
+  /// summed over the ranks it is the number of samples.
+  std::uint64_t share_of_epoch() const;
+  /// Global positions consumed, over all ranks, once so many steps are done.
+  std::uint64_t position_after(std::uint64_t steps_done) const;
   /// The step that begins at this global position; resume under another rank count needs the
-  /// same global batch. `invalid` if the position is inside a step.
+  /// same global batch. `steps()` for the end of the epoch, `invalid` inside a step.
   Result<std::uint64_t> step_at(std::uint64_t position) const;
 
  private:
