@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/local/local_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "headrace/base/mutex.h"
+#include "headrace/base/unique_fd.h"
+#include "headrace/storage/local/local_list.h"
+#include "headrace/storage/local/local_path.h"
+#include "headrace/storage/local/local_writer.h"
+#include "headrace/storage/ranges.h"
+
+namespace headrace {
+namespace {
+
+/// Between two looks at the stop token: about a millisecond of a fast disk.
+constexpr std::size_t kPiece = std::size_t{4} << 20U;
+
+Error stopped() { return {Code::cancelled, "stopped"}; }
+
+Result<void> read_exactly(int fd, std::span<std::byte> into, std::uint64_t offset,
+                          const std::stop_token& stop) {
+  while (!into.empty()) {
+    if (stop.stop_requested()) return stopped();
+    const auto got =
+        ::pread(fd, into.data(), std::min(into.size(), kPiece), static_cast<off_t>(offset));
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return errno_error(errno, "read");
+    }
+    if (got == 0) return Error(Code::changed, "the file became shorter while it was read");
+    into = into.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return {};
+}
+
+/// O_NONBLOCK: a FIFO of that name must not hold the thread.
+Result<UniqueFd> open_file(const std::string& path, struct stat& status) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return errno_error(errno, "open");
+  if (::fstat(fd.get(), &status) != 0) return errno_error(errno, "stat");
+  if (S_ISDIR(status.st_mode)) return Error(Code::not_found, "is a folder, not an object");
+  if (!S_ISREG(status.st_mode)) return Error(Code::invalid, "is not a regular file");
+  return fd;
+}
+
+class LocalStore final : public Store {
+ public:
+  LocalStore(std::string root, const Context& context, const LocalStoreOptions& options)
+      : root_(root.empty() ? "." : std::move(root)), context_(context) {
+    const unsigned threads = std::max(options.threads, 1U);
+    for (unsigned i = 0; i < threads; ++i)
+      pool_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+  }
+  LocalStore(const LocalStore&) = delete;
+  LocalStore& operator=(const LocalStore&) = delete;
+  ~LocalStore() override {
+    for (auto& thread : pool_) thread.request_stop();
+    for (auto& thread : pool_) thread.join();
+    for (auto& job : queue_) job.done(stopped().at(place(job.request.key)));
+  }
+
+  std::string describe() const override { return root_; }
+
+  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
+    if (stop.stop_requested()) return stopped().at(place(key));
+    return look(key).at(place(key));
+  }
+
+  Result<void> list(const ListRequest& request, const std::stop_token& stop,
+                    const std::function<Result<bool>(ListPage&&)>& sink) override {
+    return local::list_tree(root_, request, *context_.notices, stop, sink);
+  }
+
+  void read(ReadRequest request, ReadDone done) override {
+    const MutexLock lock(mutex_);
+    queue_.push_back({std::move(request), std::move(done)});
+    arrived_.notify_one();
+  }
+
+  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
+                                               const std::stop_token& stop) override {
+    if (stop.stop_requested()) return stopped().at(place(key));
+    HEADRACE_TRY(local::check_key(key).at(place(key)));
+    return local::create_file(root_, key);
+  }
+
+  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
+    if (stop.stop_requested()) return stopped().at(place(key));
+    HEADRACE_TRY(local::check_key(key).at(place(key)));
+    if (::unlink(local::path_of(root_, key).c_str()) != 0)
+      return errno_error(errno, "remove").at(place(key));
+    return {};
+  }
+
+ private:
+  struct Job {
+    ReadRequest request;
+    ReadDone done;
+  };
+
+  std::string place(const std::string& key) const { return object_place(root_, key); }
+
+  Result<ObjectInfo> look(const std::string& key) const {
+    HEADRACE_TRY(local::check_key(key));
+    struct stat status {};
+    if (::stat(local::path_of(root_, key).c_str(), &status) != 0) return errno_error(errno, "stat");
+    if (S_ISDIR(status.st_mode)) return Error(Code::not_found, "is a folder, not an object");
+    if (!S_ISREG(status.st_mode)) return Error(Code::invalid, "is not a regular file");
+    const Pin pin = local::pin_of(status);
+    return ObjectInfo{.key = key, .size = pin.size, .pin = pin};
+  }
+
+  Result<ReadResult> read_file(const ReadRequest& request, const std::stop_token& stop) {
+    if (request.stop.stop_requested() || stop.stop_requested()) return stopped();
+    HEADRACE_TRY(local::check_key(request.key));
+    struct stat status {};
+    HEADRACE_TRY(const UniqueFd fd, open_file(local::path_of(root_, request.key), status));
+    const Pin pin = local::pin_of(status);
+    if (request.pin && !same_version(*request.pin, pin)) return changed_error(*request.pin, pin);
+    HEADRACE_TRY(const ByteRange range, resolve(request.range, pin.size));
+    HEADRACE_TRY(Buffer buffer, allocate(range.length));
+    context_.metrics->add(Metric::requests, 1);
+    HEADRACE_TRY(read_exactly(fd.get(), buffer.span(), range.offset, request.stop));
+    if (::fstat(fd.get(), &status) != 0) return errno_error(errno, "stat");
+    if (!same_version(pin, local::pin_of(status))) return changed_error(pin, local::pin_of(status));
+    context_.metrics->add(Metric::bytes_origin, range.length);
+    const auto length = buffer.size();
+    return ReadResult{std::move(buffer).freeze(length), pin};
+  }
+
+  void serve(const std::stop_token& stop) {
+    for (;;) {
+      Job job;
+      {
+        MutexLock lock(mutex_);
+        while (queue_.empty()) {
+          if (!lock.wait(arrived_, stop)) return;
+        }
+        job = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      job.done(read_file(job.request, stop).at(place(job.request.key)));
+    }
+  }
+
+  const std::string root_;
+  const Context context_;
+  Mutex mutex_;
+  Condition arrived_;
+  std::deque<Job> queue_ HEADRACE_GUARDED_BY(mutex_);
+  std::vector<std::jthread> pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> make_local_store(std::string root, const Context& context,
+                                        const LocalStoreOptions& options) {
+  return std::make_unique<LocalStore>(std::move(root), context, options);
+}
+
+}  // namespace headrace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file A folder of the local file system as a Store, read by a small pool of threads.
+///
+/// Thread-safe. A pin is modification time and size, which is as much as a file has: a changed
+/// file is `changed`, also if it changes while it is read. Example: open_store.h.
+///
+/// Keys are paths below the root, byte for byte. What a file system would read as another name
+/// ("a//b", "./a", "../a", "/a", "a/") is `invalid`. Links are followed; a link to a folder that
+/// holds it is left out of lists, so that they end. Only regular files are objects.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "headrace/base/context.h"
+#include "headrace/storage/store.h"
+
+namespace headrace {
+
+struct LocalStoreOptions {
+  /// Reads that run at once. They wait for the device, so it is a queue depth, not a core count.
+  unsigned threads = 16;
+};
+
+/// A root that does not exist is made by the first `create`. Reads count as Metric::requests and
+/// bytes_origin.
+std::unique_ptr<Store> make_local_store(std::string root, const Context& context,
+                                        const LocalStoreOptions& options = {});
+
+}  // namespace headrace

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/local/local_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "headrace/base/unique_fd.h"
+#include "headrace/storage/local/local_path.h"
+
+namespace headrace::local {
+namespace {
+
+constexpr mode_t kFolderMode = 0777;  // less the umask, as any program
+constexpr mode_t kFileMode = 0666;
+
+Result<void> sync_folder(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return errno_error(errno, "open folder").at(path);
+  // Some network file systems know no fsync of folders; their rename is as durable as it gets.
+  if (::fsync(fd.get()) != 0 && errno != EINVAL) return errno_error(errno, "fsync").at(path);
+  return {};
+}
+
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Result<void> make_folders(const std::string& path) {
+  if (::mkdir(path.c_str(), kFolderMode) == 0) return sync_folder(parent_of(path));
+  struct stat status {};
+  if (errno == EEXIST) {
+    if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
+    return Error(Code::invalid, "is a file, where a folder is needed").at(path);
+  }
+  const std::string parent = parent_of(path);
+  if (errno != ENOENT || parent == path) return errno_error(errno, "make folder").at(path);
+  HEADRACE_TRY(make_folders(parent));
+  if (::mkdir(path.c_str(), kFolderMode) != 0 && errno != EEXIST)
+    return errno_error(errno, "make folder").at(path);
+  return sync_folder(parent);
+}
+
+class LocalWriter final : public ObjectWriter {
+ public:
+  LocalWriter(std::string path, std::string temporary, UniqueFd fd)
+      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(std::move(fd)) {}
+  LocalWriter(const LocalWriter&) = delete;
+  LocalWriter& operator=(const LocalWriter&) = delete;
+  ~LocalWriter() override {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  Result<void> append(ByteSpan bytes) override {
+    if (!fd_.valid()) return Error(Code::invalid, "append after finish").at(path_);
+    while (!bytes.empty()) {
+      const auto written = ::write(fd_.get(), bytes.data(), bytes.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return errno_error(errno, "write").at(path_);
+      }
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
+  Result<Pin> finish() override {
+    if (!fd_.valid()) return Error(Code::invalid, "finish twice").at(path_);
+    if (::fsync(fd_.get()) != 0) return errno_error(errno, "fsync").at(path_);
+    struct stat status {};
+    if (::fstat(fd_.get(), &status) != 0) return errno_error(errno, "stat").at(path_);
+    HEADRACE_TRY(std::move(fd_).close().at(path_));
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+      return errno_error(errno, "rename").at(path_);
+    temporary_.clear();
+    HEADRACE_TRY(sync_folder(parent_of(path_)));
+    return pin_of(status);
+  }
+
+ private:
+  const std::string path_;
+  std::string temporary_;  // empty once it is renamed
+  UniqueFd fd_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const std::string& key) {
+  static std::atomic<std::uint64_t> count{0};
+  std::string path = path_of(root, key);
+  const std::string folder = parent_of(path);
+  HEADRACE_TRY(make_folders(folder));
+  for (;;) {  // a name left by a dead process with our id is not ours: take the next
+    std::string temporary = fmt::format("{}/{}{}-{}", folder, kTemporary, ::getpid(), ++count);
+    UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+    if (fd.valid()) {
+      return std::unique_ptr<ObjectWriter>(
+          std::make_unique<LocalWriter>(std::move(path), std::move(temporary), std::move(fd)));
+    }
+    if (errno != EEXIST && errno != EINTR) return errno_error(errno, "create").at(path);
+  }
+}
+
+}  // namespace headrace::local
