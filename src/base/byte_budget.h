@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -54,8 +55,23 @@ class ByteBudget {
       if (!lock.wait(released_, stop)) return {};
     }
     if (stop.stop_requested()) return {};
-    used_ += bytes;
-    if (used_ > peak_) peak_ = used_;
+    add(bytes);
+    return {this, bytes};
+  }
+
+  /// The same without waiting: nothing if the bytes do not fit now.
+  std::optional<Grant> try_reserve(std::uint64_t bytes) {
+    const MutexLock lock(mutex_);
+    if (used_ != 0 && used_ + bytes > limit_) return std::nullopt;
+    add(bytes);
+    return Grant(this, bytes);
+  }
+
+  /// Admitted whatever is in use: for what earlier bytes already wait for, a substitute say,
+  /// since waiting for them to be given back would be waiting for ever.
+  Grant take(std::uint64_t bytes) {
+    const MutexLock lock(mutex_);
+    add(bytes);
     return {this, bytes};
   }
 
@@ -70,6 +86,10 @@ class ByteBudget {
   }
 
  private:
+  void add(std::uint64_t bytes) HEADRACE_REQUIRES(mutex_) {
+    used_ += bytes;
+    if (used_ > peak_) peak_ = used_;
+  }
   void give_back(std::uint64_t bytes) {
     const MutexLock lock(mutex_);
     used_ -= bytes;

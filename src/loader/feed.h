@@ -34,12 +34,16 @@ class Feed {
   virtual ~Feed() = default;
 
   virtual void fetch(const FeedRequest& request, FeedDone done) = 0;
-  /// What follows in delivery order (a window of the plan); advisory.
+  /// The caller will not ask for a while: requests that were held back, to be joined with ones
+  /// that follow, must start now.
+  virtual void flush() {}
+  /// What follows in delivery order; each call goes on where the last one ended. Advisory.
   virtual void hint(std::span<const SampleId> /*next*/) {}
-  /// False for a FIFO: it cannot go back, so `substitute` and resume are refused.
+  /// False for a FIFO: it cannot go back, so there are no substitutes and no second looks.
   virtual bool random_access() const = 0;
 };
 
+/// Reads ranges that lie side by side in one object with one request, of 1 MiB at most.
 /// Both must outlive the feed.
 std::unique_ptr<Feed> make_store_feed(Store& store, const Dataset& dataset);
 

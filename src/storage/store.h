@@ -54,6 +54,7 @@ struct ReadRequest {
   std::string key;
   ByteRange range;
   std::optional<Pin> pin;  ///< absent: whatever is there now
+  bool fresh = false;      ///< past every cache, the system's too: a second look at damaged bytes
   std::stop_token stop;    ///< asks for an early end; the completion is still called, once
 };
 
@@ -129,7 +130,8 @@ class Store {
                                                        const std::stop_token& stop) = 0;
   virtual Result<void> remove(const std::string& key, const std::stop_token& stop) = 0;
 
-  /// The next ranges that will be read, in that order. Advisory: may be ignored, may be cut.
+  /// The next ranges that will be read, in that order; each call goes on where the last one
+  /// ended. Advisory: may be ignored, may be cut.
   virtual void hint(std::span<const Wanted> /*wanted*/) {}
 };
 
