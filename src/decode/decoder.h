@@ -28,9 +28,9 @@ PictureFormat sniff(ByteSpan bytes);
 
 struct DecodeLimits {
   std::uint64_t pixels = 256U << 20U;
-  std::uint32_t scans = 256;
-  std::uint32_t warnings = 1000;
-  bool allow_truncated = false;  ///< false: a cut picture is a bad sample
+  std::uint32_t scans = 256;        ///< more are allowed while scans × pixels stay below `pixels`
+  std::uint32_t warnings = 10'000;  ///< of one picture
+  bool allow_truncated = false;     ///< JPEG: false: a cut picture is a bad sample
 };
 
 struct PictureInfo {
@@ -61,6 +61,8 @@ class Decoder {
   /// Decode, crop, resize, flip, convert: straight into `out`, of `transform.sample_bytes()`.
   Result<void> decode_into(ByteSpan encoded, const Transform& transform, const SampleKey& key,
                            std::span<std::byte> out);
+  /// Of the last call: what decoded all the same, a line for each kind; empty as a rule.
+  std::span<const std::string> warnings() const;
 
  private:
   struct Impl;

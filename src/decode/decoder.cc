@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/decode/decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headrace/decode/resize.h"
+#include "headrace/decode/rgb_source.h"
+#include "headrace/decode/store.h"
+
+namespace headrace {
+
+namespace {
+
+/// The part of the resized picture that the output shows, and where it lies in the output: the
+/// crop may leave the picture, on any side.
+struct Placement {
+  Box window;
+  std::uint32_t left = 0;
+  std::uint32_t top = 0;
+};
+
+struct Range {
+  std::uint32_t begin = 0, size = 0, at = 0;
+};
+
+Range overlap(std::int64_t crop, std::uint32_t size, std::uint32_t scaled) {
+  const auto begin = std::max<std::int64_t>(crop, 0);
+  const auto end = std::min<std::int64_t>(crop + size, scaled);
+  if (end <= begin) return {};
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin),
+          static_cast<std::uint32_t>(begin - crop)};
+}
+
+Placement place(const Transform& transform, const Params& params) {
+  const auto x = overlap(params.crop_left, transform.width, params.scaled_width);
+  const auto y = overlap(params.crop_top, transform.height, params.scaled_height);
+  // Flipped is the output, its padding too.
+  const auto left = params.flip ? transform.width - x.at - x.size : x.at;
+  return {{x.begin, y.begin, x.size, y.size}, left, y.at};
+}
+
+}  // namespace
+
+struct Decoder::Impl {
+  explicit Impl(const DecodeLimits& limits) : source(limits) {}
+
+  RgbSource source;
+  Resizer resizer;
+  std::vector<std::uint8_t> rows;
+  std::vector<std::string> warnings;
+};
+
+Decoder::Decoder(const DecodeLimits& limits) : impl_(std::make_unique<Impl>(limits)) {}
+Decoder::~Decoder() = default;
+
+Result<PictureInfo> Decoder::inspect(ByteSpan encoded) { return impl_->source.inspect(encoded); }
+
+Result<Pixels> Decoder::decode(ByteSpan encoded) {
+  impl_->warnings.clear();
+  HEADRACE_TRY(const auto view, impl_->source.whole(encoded, impl_->warnings));
+  return Pixels{view.width, view.height, {view.pixels, view.stride * view.height}, impl_->warnings};
+}
+
+std::span<const std::string> Decoder::warnings() const { return impl_->warnings; }
+
+Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
+                                  const SampleKey& key, std::span<std::byte> out) {
+  impl_->warnings.clear();
+  if (transform.width == 0 || transform.height == 0 || out.size() != transform.sample_bytes()) {
+    return Error(Code::invalid,
+                 fmt::format("a sample of {} x {} takes {} bytes, not {}", transform.width,
+                             transform.height, transform.sample_bytes(), out.size()));
+  }
+  HEADRACE_TRY(const auto info, impl_->source.inspect(encoded));
+  const auto params = params_for(transform, key, info.width, info.height);
+  HEADRACE_TRY(const auto view, impl_->source.part(encoded, params.source, impl_->warnings));
+  const auto placement = place(transform, params);
+  SampleWriter writer(transform, out);
+  const Box& window = placement.window;
+  if (window.width < transform.width || window.height < transform.height) writer.clear();
+  if (window.width == 0 || window.height == 0) return {};
+  const std::size_t stride = std::size_t{window.width} * 3;
+  impl_->rows.resize(stride * window.height);
+  impl_->resizer.resize(view,
+                        {params.scaled_width, params.scaled_height, window, params.flip,
+                         Filter::bilinear, transform.pass_order},
+                        impl_->rows.data(), stride);
+  for (std::uint32_t y = 0; y < window.height; ++y) {
+    writer.write(placement.top + y, placement.left, window.width, impl_->rows.data() + y * stride);
+  }
+  return {};
+}
+
+}  // namespace headrace

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/decode/jpeg_library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstdio>
+// jpeglib.h needs FILE and size_t declared before it.
+#include <jerror.h>
+#include <jpeglib.h>
+
+namespace headrace {
+
+namespace {
+
+constexpr std::size_t kMaxKinds = 16;  // warnings of one picture are of few kinds
+
+/// One kind of warning: the first text and how often it came.
+struct Kind {
+  int code = 0;
+  std::uint32_t count = 0;
+  std::array<char, JMSG_LENGTH_MAX> text{};
+};
+
+enum class Stop { none, library, truncated, warnings, scans };
+
+}  // namespace
+
+/// Plain data only: nothing here has a destructor that a longjmp could jump over.
+struct JpegLibrary::Engine {
+  jpeg_decompress_struct info{};
+  jpeg_error_mgr errors{};
+  jpeg_progress_mgr progress{};
+  std::jmp_buf escape{};
+  Stop stop = Stop::none;
+  std::array<char, JMSG_LENGTH_MAX> text{};
+  bool allow_truncated = false;
+  std::uint32_t max_warnings = 0;
+  std::uint32_t max_scans = 0;
+  std::uint64_t max_pixels = 0;
+  std::uint32_t warnings = 0;
+  std::array<Kind, kMaxKinds> kinds{};
+  std::size_t kind_count = 0;
+};
+
+namespace {
+
+// The engine is a private type; the callbacks find it through client_data.
+template <class Engine>
+struct Callbacks {
+  static Engine& engine(j_common_ptr info) { return *static_cast<Engine*>(info->client_data); }
+
+  [[noreturn]] static void leave(Engine& engine, Stop stop) {
+    engine.stop = stop;
+    // NOLINTNEXTLINE(cert-err52-cpp): the library's own way out; only its C frames are skipped
+    std::longjmp(engine.escape, 1);
+  }
+  static void error_exit(j_common_ptr info) {
+    auto& self = engine(info);
+    self.errors.format_message(info, self.text.data());
+    leave(self, Stop::library);
+  }
+  static void emit_message(j_common_ptr info, int level) {
+    if (level >= 0) return;  // a trace
+    auto& self = engine(info);
+    const int code = self.errors.msg_code;
+    if (code == JWRN_JPEG_EOF && !self.allow_truncated) leave(self, Stop::truncated);
+    if (++self.warnings > self.max_warnings) leave(self, Stop::warnings);
+    for (std::size_t i = 0; i < self.kind_count; ++i) {
+      if (self.kinds[i].code == code) {
+        ++self.kinds[i].count;
+        return;
+      }
+    }
+    if (self.kind_count == self.kinds.size()) return;
+    Kind& kind = self.kinds[self.kind_count++];
+    kind.code = code;
+    kind.count = 1;
+    self.errors.format_message(info, kind.text.data());
+  }
+  static void output_message(j_common_ptr) {}
+  /// Called often while the scans of a progressive picture are read.
+  static void progress(j_common_ptr info) {
+    auto& self = engine(info);
+    const auto scan = static_cast<std::uint32_t>(std::max(0, self.info.input_scan_number));
+    const auto pixels = std::uint64_t{self.info.image_width} * self.info.image_height;
+    if (scan > self.max_scans && pixels * scan > self.max_pixels) leave(self, Stop::scans);
+  }
+};
+
+template <class Engine>
+bool create(Engine& engine) {
+  engine.info.err = jpeg_std_error(&engine.errors);
+  engine.errors.error_exit = &Callbacks<Engine>::error_exit;
+  engine.errors.emit_message = &Callbacks<Engine>::emit_message;
+  engine.errors.output_message = &Callbacks<Engine>::output_message;
+  engine.info.client_data = &engine;
+  // NOLINTNEXTLINE(cert-err52-cpp): see leave()
+  if (setjmp(engine.escape) != 0) return false;
+  jpeg_create_decompress(&engine.info);
+  engine.progress.progress_monitor = &Callbacks<Engine>::progress;
+  engine.info.progress = &engine.progress;
+  return true;
+}
+
+template <class Engine>
+bool read_header(Engine& engine, const unsigned char* data, std::size_t size) {
+  // NOLINTNEXTLINE(cert-err52-cpp): see leave()
+  if (setjmp(engine.escape) != 0) return false;
+  jpeg_abort_decompress(&engine.info);
+  jpeg_mem_src(&engine.info, data, size);
+  return jpeg_read_header(&engine.info, TRUE) == JPEG_HEADER_OK;
+}
+
+/// djpeg's and Pillow's rule, on the samples as they are stored (Adobe's are inverted).
+void cmyk_to_rgb(const std::uint8_t* cmyk, std::uint8_t* rgb, std::uint32_t width) {
+  for (std::uint32_t x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
+    const std::uint32_t k = cmyk[3];
+    for (int c = 0; c < 3; ++c) {
+      rgb[c] = static_cast<std::uint8_t>((cmyk[c] * k + 127U) / 255U);
+    }
+  }
+}
+
+/// REQUIRES: read_header succeeded; rgb holds the picture, row one CMYK row.
+template <class Engine>
+bool read_pixels(Engine& engine, std::uint8_t* rgb, std::uint8_t* cmyk_row) {
+  // NOLINTNEXTLINE(cert-err52-cpp): see leave()
+  if (setjmp(engine.escape) != 0) return false;
+  auto& info = engine.info;
+  jpeg_start_decompress(&info);
+  const auto stride = std::size_t{info.output_width} * 3;
+  while (info.output_scanline < info.output_height) {
+    if (cmyk_row != nullptr) {
+      const auto at = info.output_scanline * stride;
+      if (jpeg_read_scanlines(&info, &cmyk_row, 1) == 1) {
+        cmyk_to_rgb(cmyk_row, rgb + at, info.output_width);
+      }
+      continue;
+    }
+    std::array<JSAMPROW, 16> rows{};
+    const JDIMENSION count = std::min<JDIMENSION>(16, info.output_height - info.output_scanline);
+    for (JDIMENSION i = 0; i < count; ++i) rows[i] = rgb + (info.output_scanline + i) * stride;
+    jpeg_read_scanlines(&info, rows.data(), count);
+  }
+  jpeg_finish_decompress(&info);
+  return true;
+}
+
+template <class Engine>
+void reset(Engine& engine, const DecodeLimits& limits) {
+  engine.stop = Stop::none;
+  engine.allow_truncated = limits.allow_truncated;
+  engine.max_warnings = limits.warnings;
+  engine.max_scans = limits.scans;
+  engine.max_pixels = limits.pixels;
+  engine.warnings = 0;
+  engine.kind_count = 0;
+}
+
+}  // namespace
+
+JpegLibrary::JpegLibrary() : engine_(std::make_unique<Engine>()) {
+  if (!create(*engine_)) engine_.reset();  // no memory, or another version of the library
+}
+
+JpegLibrary::~JpegLibrary() {
+  if (engine_) jpeg_destroy_decompress(&engine_->info);
+}
+
+Error JpegLibrary::failure(std::size_t size) const {
+  const auto* source = engine_->info.src;
+  const auto at = source == nullptr ? 0 : size - std::min(size, source->bytes_in_buffer);
+  const Engine& engine = *engine_;
+  switch (engine.stop) {
+    case Stop::truncated:
+      return {Code::corrupt, fmt::format("JPEG: cut short, {} bytes are there", size),
+              "get the whole file again; allow_truncated decodes what is there"};
+    case Stop::warnings:
+      return {Code::exhausted, fmt::format("JPEG: more than {} warnings; first: {}",
+                                           engine.max_warnings, engine.kinds[0].text.data())};
+    case Stop::scans:
+      return {Code::exhausted,
+              fmt::format("JPEG: more than {} scans of a {} x {} picture", engine.max_scans,
+                          engine.info.image_width, engine.info.image_height)};
+    case Stop::none:
+    case Stop::library:
+      break;
+  }
+  const auto code = engine.errors.msg_code == JERR_OUT_OF_MEMORY ? Code::exhausted : Code::corrupt;
+  return {code, fmt::format("JPEG: {} (before byte {} of {})", engine.text.data(), at, size)};
+}
+
+Result<PictureInfo> JpegLibrary::inspect(ByteSpan encoded, const DecodeLimits& limits) {
+  if (!engine_) return Error(Code::exhausted, "libjpeg-turbo could not be set up");
+  reset(*engine_, limits);
+  // libjpeg takes unsigned char; the bytes are only read.
+  const auto* data = static_cast<const unsigned char*>(static_cast<const void*>(encoded.data()));
+  if (!read_header(*engine_, data, encoded.size())) return failure(encoded.size());
+  const auto& info = engine_->info;
+  const auto pixels = std::uint64_t{info.image_width} * info.image_height;
+  if (pixels > limits.pixels) {
+    return Error(Code::exhausted, fmt::format("JPEG: {} x {} pixels, the limit is {} pixels",
+                                              info.image_width, info.image_height, limits.pixels));
+  }
+  return PictureInfo{PictureFormat::jpeg, info.image_width, info.image_height};
+}
+
+Result<PictureInfo> JpegLibrary::decode(ByteSpan encoded, const DecodeLimits& limits,
+                                        std::vector<std::uint8_t>& rgb,
+                                        std::vector<std::string>& warnings) {
+  HEADRACE_TRY(const auto picture, inspect(encoded, limits));
+  auto& info = engine_->info;
+  const bool cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+  info.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+  info.dct_method = JDCT_ISLOW;
+  info.do_fancy_upsampling = TRUE;
+  if (cmyk) cmyk_row_.resize(std::size_t{picture.width} * 4);
+  rgb.resize(std::size_t{picture.width} * picture.height * 3);
+  const bool read = read_pixels(*engine_, rgb.data(), cmyk ? cmyk_row_.data() : nullptr);
+  for (std::size_t i = 0; i < engine_->kind_count; ++i) {
+    const Kind& kind = engine_->kinds[i];
+    const char* text = kind.text.data();
+    warnings.push_back(kind.count == 1 ? std::string(text)
+                                       : fmt::format("{} ({} of this kind)", text, kind.count));
+  }
+  if (!read) return failure(encoded.size());
+  return picture;
+}
+
+}  // namespace headrace
