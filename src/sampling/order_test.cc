@@ -26,6 +26,9 @@ Numbers numbers_until_end(std::istream& in) {
   return numbers;
 }
 
+// Promise O1: The order of an epoch depends on the seed, the epoch, the number of samples, the
+// scheme and its version, and on nothing else.
+// Promise L4: A substitute depends on the seed, the epoch and the position only.
 // The golden file was written by tests/data/golden_order.py, which shares no code with ours.
 TEST(Order, IsTheOneOfTheGoldenFile) {
   std::ifstream file(HEADRACE_TEST_DATA "/golden_order.txt");
@@ -52,6 +55,7 @@ TEST(Order, IsTheOneOfTheGoldenFile) {
   EXPECT_EQ(lines, 496);
 }
 
+// Promise O2: Every epoch has each sample exactly once.
 TEST(Order, HasEachSampleOnceAndFindsItAgain) {
   for (const std::uint64_t size : {0U, 1U, 2U, 3U, 4U, 5U, 15U, 16U, 17U, 64U, 65U, 1000U, 4097U}) {
     for (const Shuffle shuffle : {Shuffle::none, Shuffle::global}) {
@@ -80,6 +84,7 @@ TEST(Order, FindsSamplesOfTheLargestSets) {
   }
 }
 
+// Promise O3: With `--shuffle none` the order is the canonical one.
 TEST(Order, WithoutShufflingIsTheCanonicalOne) {
   const Order order(Shuffle::none, 99, 3, 5);
   EXPECT_EQ(whole(order), (Numbers{0, 1, 2, 3, 4}));

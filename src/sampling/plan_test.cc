@@ -51,6 +51,8 @@ World run(const PlanOptions& base) {
   return world;
 }
 
+// Promise O5: With the same global batch, the sequence of global batches is the same for any
+// number of ranks.
 // asked = delivered + dropped and slots = delivered + padded, for every small combination.
 TEST(Plan, DeliversEachSampleOnceForAllRanksSamplesBatchesAndTails) {
   for (std::uint64_t world = 1; world <= 9; ++world) {

@@ -139,6 +139,7 @@ TEST(Folder, CanonicalOrderIsOfKeysAndLabelsAreOfNames) {
   EXPECT_THAT(labels(**set), ElementsAre(0, 2, 3, 1, 4));
 }
 
+// Promise O4: The order in which a server lists its objects does not matter.
 TEST(Folder, TheServersOrderAndItsRepeatsDoNotMatter) {
   ListedStore sorted;
   for (const auto* key : {"a/1", "a/2", "b/1", "b/2"}) sorted.objects.push_back(object(key));
@@ -205,6 +206,8 @@ TEST(Folder, GivenClassesNumberTheLabels) {
   EXPECT_EQ(notices(context).at("class-missing"), 1U);
 }
 
+// Promise M4: A class that the training set does not have is an error in validation, never a
+// wrong label.
 TEST(Folder, UnknownClassIsAnErrorThatNamesIt) {
   MemoryStore store;
   fill(store, {"cat/1", "cow/1"});
