@@ -39,10 +39,10 @@ Nanos ManualClock::now() const {
 
 bool ManualClock::sleep_until(Nanos when, const std::stop_token& stop) {
   MutexLock lock(mutex_);
-  ++sleepers_;
+  const auto mine = wakes_.insert(when);
   bool awake = true;
   while (now_ < when && awake) awake = lock.wait(moved_, stop);
-  --sleepers_;
+  wakes_.erase(mine);
   return awake;
 }
 
@@ -59,7 +59,12 @@ void ManualClock::advance(Nanos by) {
 
 int ManualClock::sleepers() const {
   const MutexLock lock(mutex_);
-  return sleepers_;
+  return static_cast<int>(wakes_.size());
+}
+
+Nanos ManualClock::next_wake() const {
+  const MutexLock lock(mutex_);
+  return wakes_.empty() ? Nanos::max() : *wakes_.begin();
 }
 
 }  // namespace headrace

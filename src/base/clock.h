@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <stop_token>
 
 #include "headrace/base/mutex.h"
@@ -44,12 +45,14 @@ class ManualClock final : public Clock {
   void advance(Nanos by);
   /// How many threads sleep now, so that a test can wait for them before it moves the clock.
   int sleepers() const;
+  /// The earliest time that someone sleeps for; Nanos::max() if nobody does.
+  Nanos next_wake() const;
 
  private:
   mutable Mutex mutex_;
   Condition moved_;
   Nanos now_ HEADRACE_GUARDED_BY(mutex_){0};
-  int sleepers_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::multiset<Nanos> wakes_ HEADRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace headrace

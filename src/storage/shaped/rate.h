@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file The two clockworks of a medium: a shared rate with burst credits, and a latency that is
+/// a pure function of a counter. Arithmetic only: times are handed in.
+///
+/// Not thread-safe. Times are nanoseconds as double: exact to 1 ns for 100 days.
+#pragma once
+
+#include <cstdint>
+
+#include "headrace/storage/shaped/media.h"
+
+namespace headrace {
+
+/// First come, first served: each use occupies the whole rate for as long as it needs. On
+/// average that is what fair sharing gives, and it needs no recomputation when others arrive.
+class SharedRate {
+ public:
+  /// Units a second; 0 = without limit. With credits the lower of the two limits holds.
+  SharedRate(double per_second, const Credits& credits);
+
+  struct Use {
+    double begin;
+    double end;
+  };
+  /// The time that `units` asked for at `at` occupy. Calls must come in the order of service;
+  /// an earlier `at` than the last one is served after it.
+  Use take(double at, double units);
+
+  /// Credits left when the last use ended.
+  double credits() const { return left_; }
+
+ private:
+  double limited(double rate) const;
+
+  const double per_ns_;
+  const Credits credits_;  ///< rates are a nanosecond
+  double left_;
+  double free_at_ = 0;
+};
+
+/// Milliseconds of the `counter`-th request: lognormal through the median and the 99th percentile.
+double first_byte_ms(const Medium& medium, std::uint64_t seed, std::uint64_t counter);
+
+}  // namespace headrace
