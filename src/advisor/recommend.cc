@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/advisor/recommend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace headrace::advisor {
+namespace {
+
+using Rows = std::vector<const Row*>;
+
+double spread_of(const Row& row) { return row.figures->spread.value_or(kAssumedSpread); }
+double total(const Row& row) { return row.figures->total_seconds; }
+double rate(const Row& row) { return row.figures->samples_per_second; }
+double dollars(const Row& row) { return row.figures->cost_usd.value_or(0); }
+
+/// Whether a and b, measured on rows x and y, are no different.
+bool tied(double a, double b, const Row& x, const Row& y) {
+  const double least = std::min(a, b);
+  return std::max(a, b) - least <= least * std::max(spread_of(x), spread_of(y));
+}
+
+/// The rows whose value is tied with the least.
+template <class Value>
+Rows least(const Rows& rows, Value value) {
+  const auto* best = *std::min_element(
+      rows.begin(), rows.end(), [&](const Row* a, const Row* b) { return value(*a) < value(*b); });
+  Rows kept;
+  for (const auto* row : rows) {
+    if (tied(value(*row), value(*best), *row, *best)) kept.push_back(row);
+  }
+  return kept;
+}
+
+Rows fewest(const Rows& rows, const ManageabilityBook& book) {
+  const auto count = [&](const Row& row) { return book.facts(row.mode, row.format).count(); };
+  unsigned best = count(*rows.front());
+  for (const auto* row : rows) best = std::min(best, count(*row));
+  Rows kept;
+  for (const auto* row : rows) {
+    if (count(*row) == best) kept.push_back(row);
+  }
+  return kept;
+}
+
+bool costs_known(const Rows& rows) {
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const Row* row) { return row->figures->cost_usd.has_value(); });
+}
+
+struct Choice {
+  const Row* row = nullptr;
+  std::string settled;  ///< by what
+};
+
+/// The rule of the header. REQUIRES: rows is not empty
+Choice choose(const Rows& rows, const ManageabilityBook& book) {
+  auto left = least(rows, total);
+  if (left.size() == 1) return {left.front(), "time"};
+  if (costs_known(left)) {
+    left = least(left, dollars);
+    if (left.size() == 1) return {left.front(), "cost"};
+  }
+  left = fewest(left, book);
+  if (left.size() == 1) return {left.front(), "manageability"};
+  const auto* first = *std::min_element(
+      left.begin(), left.end(), [](const Row* a, const Row* b) { return total(*a) < total(*b); });
+  return {first, "the smaller total, though it is no real difference"};
+}
+
+/// "812", "81.2", "8.12": three figures, as many as repeats of seconds can carry.
+std::string number(double value) {
+  if (value >= 100) return fmt::format("{:.0f}", value);
+  return value >= 10 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
+}
+
+std::string money(double value) {
+  return value < 0.01 ? fmt::format("${:.3g}", value) : fmt::format("${:.3f}", value);
+}
+
+class Sentences {
+ public:
+  Sentences(const Row& chosen, Rows rows, const ManageabilityBook& book, bool with_format)
+      : chosen_(chosen), rows_(std::move(rows)), book_(book), with_format_(with_format) {}
+
+  std::string time() const {
+    return "Time: " + compared(
+                          total, [](double v) { return number(v) + " s in total"; }, false);
+  }
+  std::string speed() const {
+    return "Speed: " + compared(
+                           rate, [](double v) { return number(v) + " samples/s"; }, true);
+  }
+  std::string cost() const {
+    if (!costs_known(rows_)) return "Cost: not counted, since no instance was named (--instance).";
+    return "Cost: " + compared(dollars, money, false);
+  }
+  std::string manageability() const {
+    std::string text = fmt::format("Manageability: {}: {}", label(chosen_), facts(chosen_));
+    Rows others;
+    for (const auto* row : rows_) {
+      if (row != &chosen_) others.push_back(row);
+    }
+    const auto easiest = others.empty() ? Rows{} : fewest(others, book_);
+    if (!easiest.empty())
+      text += fmt::format("; {}: {}", label(*easiest.front()), facts(*easiest.front()));
+    return text + ".";
+  }
+  /// Direct reads a copy that somebody has made before; file shows how long that takes.
+  std::optional<std::string> copy() const {
+    const Row* file = nullptr;
+    bool direct = false;
+    for (const auto* row : rows_) {
+      if (row->mode == "file" && row->format == chosen_.format) file = row;
+      direct = direct || row->mode == "direct";
+    }
+    if (!direct) return std::nullopt;
+    if (file == nullptr)
+      return "The totals of direct leave out the time to put the set on its disk.";
+    return fmt::format(
+        "The totals of direct leave out the time to put the set on its disk: to fetch it took file "
+        "{} s here.",
+        number(file->figures->launch_seconds));
+  }
+
+ private:
+  std::string label(const Row& row) const { return row.label(with_format_); }
+  std::string facts(const Row& row) const {
+    const auto all = book_.facts(row.mode, row.format);
+    return fmt::format("{} ({})", all.count(), all.sentence());
+  }
+
+  /// "keep 12.3 s; best stream 12.0 s, 2.5 % less: no difference (spread 4.0 %)."
+  std::string compared(const std::function<double(const Row&)>& value,
+                       const std::function<std::string(double)>& print, bool more_is_better) const {
+    const Row* other = nullptr;  // the best of the others
+    for (const auto* row : rows_) {
+      if (row == &chosen_) continue;
+      if (other == nullptr || (value(*row) > value(*other)) == more_is_better) other = row;
+    }
+    const double own = value(chosen_);
+    std::string text = fmt::format("{} {}", label(chosen_), print(own));
+    if (other == nullptr) return text + "; nothing else ran to compare it with.";
+    const double theirs = value(*other);
+    const double difference = own > 0 ? (theirs - own) / own * 100 : 0;
+    text += fmt::format("; the best of the others, {}, {}: {:.1f} % {}", label(*other),
+                        print(theirs), std::abs(difference), difference < 0 ? "less" : "more");
+    const double width = std::max(spread_of(chosen_), spread_of(*other)) * 100;
+    const bool assumed = !chosen_.figures->spread || !other->figures->spread;
+    const auto* spread_is = assumed ? "a spread of {:.1f} % is assumed for single runs"
+                                    : "the spread of the repeats is {:.1f} %";
+    text += tied(own, theirs, chosen_, *other) ? ", no difference (" : " (";
+    return text + fmt::format(fmt::runtime(spread_is), width) + ").";
+  }
+
+  const Row& chosen_;
+  Rows rows_;
+  const ManageabilityBook& book_;
+  bool with_format_;
+};
+
+}  // namespace
+
+Recommendation recommend(const std::vector<Row>& rows, const ManageabilityBook& book) {
+  Rows ok;
+  bool formats_differ = false;
+  for (const auto& row : rows) {
+    if (row.status != Status::ok) continue;
+    ok.push_back(&row);
+    formats_differ = formats_differ || row.format != ok.front()->format;
+  }
+  Recommendation advice;
+  if (ok.empty()) {
+    advice.because.emplace_back("No mode ran to its end, so there is nothing to choose from.");
+    return advice;
+  }
+  const auto [chosen, settled] = choose(ok, book);
+  advice.mode = chosen->mode;
+  advice.format = chosen->format;
+  const Sentences sentences(*chosen, ok, book, formats_differ);
+  advice.because = {sentences.time(), sentences.speed(), sentences.cost(),
+                    sentences.manageability()};
+  if (ok.size() > 1) advice.because.push_back(fmt::format("Settled by {}.", settled));
+  if (auto copy = sentences.copy()) advice.because.push_back(*std::move(copy));
+
+  Rows others;
+  for (const auto* row : ok) {
+    if (row->mode != chosen->mode) others.push_back(row);
+  }
+  if (!others.empty()) advice.runner_up = choose(others, book).row->mode;
+  return advice;
+}
+
+}  // namespace headrace::advisor

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/advisor/recommend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headrace/advisor/assets.h"
+
+namespace headrace::advisor {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+ManageabilityBook book() {
+  return *ManageabilityBook::parse(embedded::manageability_yaml, "data/manageability.yaml");
+}
+
+Row ok(const char* mode, double total, std::optional<double> spread = 0.05,
+       std::optional<double> cost = std::nullopt, const char* format = "folder") {
+  Row row;
+  row.mode = mode;
+  row.format = format;
+  row.status = Status::ok;
+  row.figures.emplace();
+  row.figures->total_seconds = total;
+  row.figures->samples_per_second = 1000 / total;
+  row.figures->spread = spread;
+  row.figures->cost_usd = cost;
+  return row;
+}
+
+Row failed(const char* mode) {
+  Row row;
+  row.mode = mode;
+  row.format = "folder";
+  row.status = Status::failed;
+  row.why = "it broke";
+  return row;
+}
+
+TEST(Recommend, TheFastestWinsWhereTheDifferenceIsReal) {
+  const auto advice = recommend({ok("keep", 12), ok("direct", 10), ok("stream", 15)}, book());
+  EXPECT_EQ(advice.mode, "direct");
+  EXPECT_EQ(advice.runner_up, "keep");
+  EXPECT_THAT(advice.because, Contains("Settled by time."));
+  EXPECT_THAT(
+      advice.because,
+      Contains("Time: direct 10.0 s in total; the best of the others, keep, 12.0 s in total: "
+               "20.0 % more (the spread of the repeats is 5.0 %)."));
+}
+
+TEST(Recommend, WithinTheSpreadThereIsNoDifferenceAndCostSettles) {
+  const auto advice = recommend({ok("keep", 10.3, 0.05, 1.0), ok("direct", 10, 0.05, 1.2)}, book());
+  EXPECT_EQ(advice.mode, "keep");
+  EXPECT_THAT(advice.because, Contains("Settled by cost."));
+  EXPECT_THAT(advice.because, Contains(AllOf(StartsWith("Time: "), HasSubstr("no difference"))));
+}
+
+TEST(Recommend, ThenManageabilitySettles) {
+  const auto advice = recommend({ok("direct", 10), ok("keep", 10.3), ok("file", 10.2)}, book());
+  EXPECT_EQ(advice.mode, "keep");
+  EXPECT_EQ(advice.runner_up, "file");
+  EXPECT_THAT(advice.because, Contains("Settled by manageability."));
+}
+
+TEST(Recommend, CostWithinTheSpreadIsNoDifferenceEither) {
+  const auto advice = recommend({ok("direct", 10, 0.05, 1.00), ok("keep", 10, 0.05, 1.04)}, book());
+  EXPECT_EQ(advice.mode, "keep");
+  EXPECT_THAT(advice.because, Contains("Settled by manageability."));
+}
+
+TEST(Recommend, ASingleRunIsGivenAnAssumedSpread) {
+  const auto advice =
+      recommend({ok("direct", 10, std::nullopt), ok("keep", 10.9, std::nullopt)}, book());
+  EXPECT_EQ(advice.mode, "keep");
+  EXPECT_THAT(advice.because, Contains(HasSubstr("a spread of 10.0 % is assumed for single runs")));
+}
+
+TEST(Recommend, SaysThatCostIsNotCounted) {
+  const auto advice = recommend({ok("direct", 10), ok("keep", 20)}, book());
+  EXPECT_THAT(advice.because,
+              Contains("Cost: not counted, since no instance was named (--instance)."));
+}
+
+TEST(Recommend, SaysWhatDirectLeavesOut) {
+  auto file = ok("file", 14);
+  file.figures->launch_seconds = 4;
+  EXPECT_THAT(recommend({ok("direct", 10), file}, book()).because,
+              Contains(HasSubstr("to fetch it took file 4.00 s")));
+  EXPECT_THAT(recommend({ok("direct", 10), ok("keep", 20)}, book()).because,
+              Contains("The totals of direct leave out the time to put the set on its disk."));
+}
+
+TEST(Recommend, FormatsAreToldApart) {
+  const auto advice = recommend(
+      {ok("keep", 20), ok("keep", 10, 0.05, std::nullopt, "recordio"), ok("stream", 30)}, book());
+  EXPECT_EQ(advice.mode, "keep");
+  EXPECT_EQ(advice.format, "recordio");
+  EXPECT_EQ(advice.runner_up, "stream");
+  EXPECT_THAT(advice.because, Contains(HasSubstr("keep on recordio 10.0 s")));
+}
+
+TEST(Recommend, RowsThatFailedAreNoChoice) {
+  const auto advice = recommend({failed("direct"), ok("keep", 20)}, book());
+  EXPECT_EQ(advice.mode, "keep");
+  EXPECT_FALSE(advice.runner_up.has_value());
+  EXPECT_THAT(advice.because, Contains(HasSubstr("nothing else ran")));
+
+  const auto none = recommend({failed("direct")}, book());
+  EXPECT_FALSE(none.mode.has_value());
+  EXPECT_EQ(none.because.size(), 1U);
+}
+
+}  // namespace
+}  // namespace headrace::advisor
