@@ -38,7 +38,7 @@ struct LoaderOptions {
   std::uint64_t world = 1;
   Tail tail = Tail::keep;
   unsigned threads = 0;  ///< decode threads; 0 = the processors this process may use
-  std::uint64_t budget_bytes = 256U << 20U;  ///< encoded bytes in flight
+  std::uint64_t budget_bytes = 256U << 20U;  ///< encoded bytes in flight and batches made ahead
   unsigned max_requests = 256;               ///< fetches in flight
   unsigned depth = 4;                        ///< batches made ahead of the consumer
   Transform transform;
@@ -46,6 +46,7 @@ struct LoaderOptions {
   OnBad on_bad = OnBad::error;
   double max_bad = 1.0;    ///< share of an epoch's samples that may be bad before it is an error
   std::string quarantine;  ///< JSON lines of bad samples are appended here; empty: not written
+  std::string uri;         ///< of the data set, as the quarantine file names it
   bool decode = true;      ///< false: payloads are digested and dropped; slots only, no pixels
 };
 
@@ -73,12 +74,13 @@ class Loader {
   ///  * a batch     the next of this epoch
   ///  * nothing     the epoch ended cleanly: `epoch_report` is complete, the next call begins
   ///                the following epoch; after the last one it is nothing for ever
-  ///  * an error    and every later call returns the same one
+  ///  * an error    and every later call returns the same one; batches before it were delivered.
+  ///                `cancelled` is the exception: the next call goes on
   virtual Result<std::optional<std::unique_ptr<Batch>>> next(const std::stop_token& stop) = 0;
 
   /// Of the epoch that ended last.
   virtual const EpochReport& epoch_report() const = 0;
-  /// As of the last batch that `next` returned.
+  /// As of the last batch that `next` returned; the start of the next epoch once an epoch ended.
   virtual State state() const = 0;
   virtual std::uint64_t steps_per_epoch() const = 0;
   /// Rate, what it waits for: for a progress line.
@@ -86,7 +88,7 @@ class Loader {
     std::uint64_t epoch = 0, step = 0, steps = 0;
     std::uint64_t samples = 0;  ///< delivered in this epoch
     std::uint64_t bytes_in_flight = 0;
-    std::string waits_for;  ///< "origin", "cache", "decode", "consumer"
+    std::string waits_for;  ///< "origin", "decode", "consumer"
   };
   virtual Progress progress() const = 0;
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/loader/decode_stage.h"
+
+#include <fmt/format.h>
+
+#include "headrace/base/digest.h"
+#include "headrace/loader/fetcher.h"
+#include "headrace/sampling/order.h"
+
+namespace headrace {
+namespace {
+
+/// What one look at a sample found wrong.
+struct Trouble {
+  Error error;
+  bool bad_sample = false;  ///< the sample's own fault: policy decides
+  bool suspicious = false;  ///< may be the fault of a cache or of memory on the way
+};
+
+/// A record that is not what it claims to be, or is gone, is a bad sample. What may succeed
+/// later, an object that was replaced, rights and a full disk are no sample's fault: skipping
+/// them would lose data in silence.
+Trouble from_feed(Error error) {
+  const Code code = error.code();
+  return {.error = std::move(error),
+          .bad_sample = code == Code::corrupt || code == Code::not_found,
+          .suspicious = code == Code::corrupt || code == Code::changed};
+}
+
+/// The decoder's `exhausted` is a limit on pictures (pixels, scans), so it is the picture's fault.
+Trouble from_decoder(Error error) {
+  const bool bad = error.code() == Code::corrupt || error.code() == Code::exhausted;
+  return {.error = std::move(error), .bad_sample = bad, .suspicious = bad};
+}
+
+class DecodeThread {
+ public:
+  DecodeThread(const DecodeJob& job, const std::stop_token& stop)
+      : job_(job), stop_(stop), decoder_(job.options.limits) {}
+
+  void run() {
+    while (const auto task = job_.window.take(stop_)) {
+      Item& item = task->work->items[task->index];
+      auto trouble = look(*task, item);
+      if (trouble) {
+        settle(*task, item, std::move(*trouble));
+      } else {
+        job_.window.finish(*task->work, task->index);
+      }
+    }
+  }
+
+ private:
+  /// Decodes what came; the sample's labels and terms are in the item afterwards.
+  std::optional<Trouble> look(const Window::Task& task, Item& item) {
+    auto got = std::move(*item.got);
+    item.got.reset();
+    if (!got) return from_feed(std::move(got).error());
+    Sample& sample = *got;
+    const Nanos before = job_.context.clock->now();
+    const Hash128 payload = hash_bytes(sample.payload.span());
+    if (job_.options.decode) {
+      const SampleKey key{
+          .seed = job_.options.seed, .epoch = task.work->epoch, .sample_id = item.slot.sample_id};
+      auto decoded =
+          decoder_.decode_into(sample.payload.span(), job_.options.transform, key, task.pixels);
+      count_time(before);
+      if (!decoded) return from_decoder(std::move(decoded).error());
+    } else {
+      count_time(before);
+    }
+    item.set = set_term(sample.labels, payload);
+    item.order = order_term(item.slot.position, item.slot.sample_id, sample.labels, payload);
+    item.labels = std::move(sample.labels);
+    return std::nullopt;
+  }
+
+  void count_time(Nanos before) {
+    const auto spent = (job_.context.clock->now() - before).count();
+    job_.context.metrics->add(Metric::decode_nanos, static_cast<std::uint64_t>(spent));
+  }
+
+  void settle(const Window::Task& task, Item& item, Trouble trouble) {
+    const SampleId id{item.slot.sample_id};
+    const bool can_go_back = job_.feed.random_access();
+    if (trouble.suspicious && !item.looked_again && can_go_back) {
+      item.looked_again = true;
+      return ask_again(task, item, true);
+    }
+    Error error = std::move(trouble.error).at(job_.dataset.name(id));
+    if (!trouble.bad_sample) return job_.window.fail(*task.work, std::move(error));
+    if (!item.damage) item.damage = error;
+    switch (job_.options.on_bad) {
+      case OnBad::error:
+        return job_.window.fail(*task.work, std::move(error).advise(kRemedy));
+      case OnBad::skip:
+        item.left_out = true;
+        return job_.window.finish(*task.work, task.index);
+      case OnBad::substitute:
+        break;
+    }
+    if (item.attempt == kSubstituteAttempts) {
+      return job_.window.fail(
+          *task.work,
+          Error(error.code(), fmt::format("bad, and so are {} substitutes; the last: {}",
+                                          kSubstituteAttempts, error.to_string()))
+              .at(item.damage->place()));
+    }
+    const Order order(job_.options.shuffle, job_.options.seed, task.work->epoch,
+                      job_.dataset.size());
+    item.slot.sample_id = order.substitute(item.slot.position, item.attempt);
+    item.slot.substitute = true;
+    item.looked_again = false;
+    ++item.attempt;
+    ask_again(task, item, false);
+  }
+
+  void ask_again(const Window::Task& task, Item& item, bool fresh) {
+    Window& window = job_.window;
+    Work* const work = task.work;
+    const std::size_t index = task.index;
+    FeedRequest request = request_for(*work, item, stop_);
+    request.out_of_order = true;
+    request.fresh = fresh;
+    // More than was reserved for the place is taken without waiting: others wait for this batch.
+    const auto bytes = job_.dataset.frame_bytes(request.sample);
+    if (bytes > item.grant.bytes()) {
+      item.grant.release();
+      item.grant = job_.budget.take(bytes);
+    }
+    window.start_again(*work);
+    job_.feed.fetch(request, [&window, work, index](Result<Sample> got) {
+      window.arrived(*work, index, std::move(got));
+    });
+    job_.feed.flush();
+  }
+
+  static constexpr std::string_view kRemedy = "--on-bad skip or substitute goes on without it";
+
+  const DecodeJob& job_;
+  const std::stop_token stop_;
+  Decoder decoder_;
+};
+
+}  // namespace
+
+void run_decode_stage(const DecodeJob& job, const std::stop_token& stop) {
+  DecodeThread(job, stop).run();
+}
+
+}  // namespace headrace

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/loader/fetcher.h"
+
+#include <vector>
+
+namespace headrace {
+namespace {
+
+/// How many samples the stores are told of ahead of those that are asked for: two seconds at
+/// 1,000 pictures a second, and 200 kB of keys.
+constexpr std::uint64_t kHintAhead = 2048;
+
+/// Every record costs this much beside its own bytes, so that a window of tiny records stays
+/// within the budget too.
+constexpr std::uint64_t kOverhead = 256;
+
+/// Tells the feed what follows, some way ahead of the fetches.
+class Hints {
+ public:
+  Hints(Feed& feed, const Walk& walk) : feed_(feed), ahead_(walk) {}
+
+  void keep_ahead_of(std::uint64_t asked) {
+    std::vector<SampleId> next;
+    while (!ended_ && told_ < asked + kHintAhead) {
+      const auto work = ahead_.next();
+      if (!work) {
+        ended_ = true;
+        break;
+      }
+      for (const Item& item : work->items) next.push_back(SampleId{item.slot.sample_id});
+      told_ += work->items.size();
+    }
+    if (!next.empty()) feed_.hint(next);
+  }
+
+ private:
+  Feed& feed_;
+  Walk ahead_;
+  std::uint64_t told_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+Walk::Walk(const Plan& plan, const Range& range)
+    : plan_(plan),
+      range_(range),
+      epoch_(range.first_epoch),
+      step_(range.first_step),
+      order_(range.shuffle, range.seed, range.first_epoch, plan.options().samples) {}
+
+std::unique_ptr<Work> Walk::next() {
+  if (plan_.steps() == 0) return nullptr;
+  if (epoch_ < range_.end_epoch && step_ == plan_.steps()) {
+    ++epoch_;
+    step_ = 0;
+    order_ = Order(range_.shuffle, range_.seed, epoch_, plan_.options().samples);
+  }
+  if (epoch_ >= range_.end_epoch) return nullptr;
+  auto work = std::make_unique<Work>();
+  work->epoch = epoch_;
+  work->step = step_;
+  const Stretch stretch = plan_.stretch(step_);
+  work->items.resize(stretch.count);
+  for (std::uint64_t i = 0; i < stretch.count; ++i) {
+    Slot& slot = work->items[i].slot;
+    slot.position = plan_.position(stretch, i);
+    slot.sample_id = order_.at(slot.position);
+    slot.padding = i >= stretch.count - stretch.padded;
+  }
+  ++step_;
+  return work;
+}
+
+FeedRequest request_for(const Work& work, const Item& item, const std::stop_token& stop) {
+  return {.epoch = work.epoch,
+          .position = item.slot.position,
+          .sample = SampleId{item.slot.sample_id},
+          .stop = stop};
+}
+
+void run_fetcher(Feed& feed, const Dataset& dataset, const Walk& walk, ByteBudget& budget,
+                 Window& window, const std::stop_token& stop) {
+  Walk steps = walk;
+  Hints hints(feed, walk);
+  std::uint64_t asked = 0;
+  while (auto next = steps.next()) {
+    asked += next->items.size();
+    hints.keep_ahead_of(asked);
+    Work* const work = window.add(std::move(next), stop);
+    if (work == nullptr) return;
+    for (std::size_t i = 0; i < work->items.size(); ++i) {
+      Item& item = work->items[i];
+      const std::uint64_t bytes = dataset.frame_bytes(SampleId{item.slot.sample_id}) + kOverhead;
+      if (auto grant = budget.try_reserve(bytes)) {
+        item.grant = std::move(*grant);
+      } else {
+        feed.flush();  // what is held back may be what everyone waits for
+        item.grant = budget.reserve(bytes, stop);
+      }
+      if (!window.try_start()) {
+        feed.flush();
+        if (!window.start(stop)) return;
+      }
+      if (stop.stop_requested()) {
+        window.arrived(*work, i, Error(Code::cancelled, "stopped"));
+        return;
+      }
+      feed.fetch(request_for(*work, item, stop), [&window, work, i](Result<Sample> got) {
+        window.arrived(*work, i, std::move(got));
+      });
+    }
+    feed.flush();
+  }
+  window.close();
+}
+
+}  // namespace headrace
