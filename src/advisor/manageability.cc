@@ -74,4 +74,9 @@ Manageability ManageabilityBook::facts(std::string_view mode, std::string_view f
   return facts;
 }
 
+Result<ManageabilityBook> ManageabilityBook::load(const std::string& path) {
+  HEADRACE_TRY(const auto file, read_data_file(path, "manageability.yaml"));
+  return parse(file.text, file.path);
+}
+
 }  // namespace headrace::advisor

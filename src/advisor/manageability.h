@@ -28,6 +28,8 @@ struct Manageability {
 class ManageabilityBook {
  public:
   static Result<ManageabilityBook> parse(std::string_view yaml, std::string_view name);
+  /// The file at `path`; if that is empty, the manageability.yaml that comes with the program.
+  static Result<ManageabilityBook> load(const std::string& path = {});
 
   /// The mode's facts and the format's together. REQUIRES: `mode` is one of Headrace's
   Manageability facts(std::string_view mode, std::string_view format) const;

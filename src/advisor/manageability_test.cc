@@ -3,13 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "headrace/advisor/assets.h"
-
 namespace headrace::advisor {
 namespace {
 
 ManageabilityBook delivered() {
-  auto book = ManageabilityBook::parse(embedded::manageability_yaml, "data/manageability.yaml");
+  auto book = ManageabilityBook::load();
   EXPECT_TRUE(book.ok()) << book.error().to_string();
   return *book;
 }

@@ -122,4 +122,9 @@ Cost PriceBook::cost(const InstancePrice& instance, const Usage& usage) const {
   return cost;
 }
 
+Result<PriceBook> PriceBook::load(const std::string& path) {
+  HEADRACE_TRY(const auto file, read_data_file(path, "prices.yaml"));
+  return parse(file.text, file.path);
+}
+
 }  // namespace headrace::advisor

@@ -63,6 +63,8 @@ class PriceBook {
  public:
   /// `invalid` with what is missing, for a text that is no price file.
   static Result<PriceBook> parse(std::string_view yaml, std::string_view name);
+  /// The file at `path`; if that is empty, the prices.yaml that comes with the program.
+  static Result<PriceBook> load(const std::string& path = {});
 
   /// `not_found` for a type without a price; the error lists those there are.
   Result<InstancePrice> instance(std::string_view type) const;

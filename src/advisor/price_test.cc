@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "headrace/advisor/assets.h"
-
 namespace headrace::advisor {
 namespace {
 
@@ -88,7 +86,7 @@ TEST(Price, DamagedFilesAreRefusedWithTheirPlace) {
 }
 
 TEST(Price, TheBookThatIsDeliveredParses) {
-  const auto prices = PriceBook::parse(embedded::prices_yaml, "data/prices.yaml");
+  const auto prices = PriceBook::load();
   ASSERT_TRUE(prices.ok()) << prices.error().to_string();
   EXPECT_DOUBLE_EQ(prices->instance("p3.2xlarge")->usd_per_hour, 3.06);
   EXPECT_DOUBLE_EQ(prices->instance("ml.p3.2xlarge")->usd_per_hour, 3.825);

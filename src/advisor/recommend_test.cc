@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "headrace/advisor/assets.h"
-
 namespace headrace::advisor {
 namespace {
 
@@ -14,9 +12,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-ManageabilityBook book() {
-  return *ManageabilityBook::parse(embedded::manageability_yaml, "data/manageability.yaml");
-}
+ManageabilityBook book() { return *ManageabilityBook::load(); }
 
 Row ok(const char* mode, double total, std::optional<double> spread = 0.05,
        std::optional<double> cost = std::nullopt, const char* format = "folder") {

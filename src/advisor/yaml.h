@@ -27,4 +27,12 @@ auto with_yaml(std::string_view text, std::string_view name, Parse parse)
   }
 }
 
+struct DataFile {
+  std::string path;
+  std::string text;
+};
+
+/// The file at `path`, or `name` of the data files where that is empty.
+Result<DataFile> read_data_file(const std::string& path, std::string_view name);
+
 }  // namespace headrace::advisor

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/advisor/spec.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+#include "headrace/advisor/yaml.h"
+
+namespace headrace::advisor {
+namespace {
+
+constexpr std::array kOptions{
+    Option{"modes", "LIST", "of direct, file, stream, keep, pipe; all if not given", Kind::list,
+           Use::table},
+    Option{"local", "PATH", "for direct: a copy of the set on this machine; one a URI", Kind::list,
+           Use::table},
+    Option{"medium", "NAME", "behave like this medium; or MODE=NAME,…,NAME, a medium a mode",
+           Kind::list, Use::table},
+    Option{"repeats", "N", "runs of each mode, interleaved (3)", Kind::number, Use::table},
+    Option{"name", "TEXT", "title of the table", Kind::text, Use::table},
+    Option{"keep-dir", "DIR", "where caches and copies are made, anew for each run", Kind::text,
+           Use::table},
+    Option{"epochs", "E", "epochs of a run (3)", Kind::number, Use::read},
+    Option{"batch", "B", "samples a batch", Kind::number, Use::read},
+    Option{"seed", "S", "of order and augmentation", Kind::number, Use::read},
+    Option{"threads", "T", "decode threads; 0: as many as processors", Kind::number, Use::read},
+    Option{"rank", "R", "this process's part of the job", Kind::number, Use::read},
+    Option{"world-size", "W", "parts of the job", Kind::number, Use::read},
+    Option{"shuffle", "global|none", "order of the samples", Kind::text, Use::read},
+    Option{"drop-last", "", "leave a short last batch out", Kind::flag, Use::read},
+    Option{"pad", "", "fill a short last batch", Kind::flag, Use::read},
+    Option{"val", "URI", "validation set, read after each epoch", Kind::text, Use::read},
+    Option{"accelerator", "none|emulated:RATE", "what takes the batches, in samples/s", Kind::text,
+           Use::read},
+    Option{"instance", "TYPE", "count dollars for this instance, e.g. p3.2xlarge, ml.g5.xlarge",
+           Kind::text, Use::whole},
+    Option{"prices", "FILE", "another price file than the one that comes along", Kind::text,
+           Use::whole},
+    Option{"server-data", "DIR", "files of a server on this machine: made cold before each run",
+           Kind::list, Use::whole},
+    Option{"report", "FILE.html", "write a report, and results.json beside it", Kind::text,
+           Use::whole},
+};
+constexpr std::array kModes{Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::pipe};
+constexpr unsigned kMaxRepeats = 1000;
+
+const Option* find(std::string_view name) {
+  const auto* found = std::find_if(kOptions.begin(), kOptions.end(),
+                                   [&](const Option& option) { return option.name == name; });
+  return found == kOptions.end() ? nullptr : found;
+}
+
+/// Letters to change, add or leave out to make a into b.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const auto above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+Error unknown_key(std::string_view key) {
+  std::vector<std::string_view> names{"uri", "tables"};
+  for (const auto& option : kOptions) names.push_back(option.name);
+  const auto nearest = *std::min_element(names.begin(), names.end(), [&](auto a, auto b) {
+    return distance(key, a) < distance(key, b);
+  });
+  const bool near = distance(key, nearest) <= 2 || nearest.starts_with(key);
+  return {Code::invalid, fmt::format("unknown key \"{}\"", key),
+          near ? fmt::format("is \"{}\" meant?", nearest)
+               : fmt::format("keys are {}", fmt::join(names, ", "))};
+}
+
+std::optional<unsigned> whole_number(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Error unfit(std::string_view name, std::string_view value, std::string_view wanted) {
+  return {Code::invalid, fmt::format("{}: \"{}\" is not {}", name, value, wanted)};
+}
+
+Result<void> check(const Option& option, const std::vector<std::string>& values) {
+  if (option.kind != Kind::list && values.size() != 1) {
+    return Error(Code::invalid, fmt::format("{}: one value is wanted", option.name));
+  }
+  for (const auto& value : values) {
+    if (option.kind == Kind::number && !whole_number(value)) {
+      return unfit(option.name, value, "a whole number");
+    }
+    if (option.kind == Kind::flag && value != "true" && value != "false") {
+      return unfit(option.name, value, "true or false");
+    }
+  }
+  return {};
+}
+
+Error at_line(Error error, const YAML::Node& node) {
+  return std::move(error).at(fmt::format("line {}", node.Mark().line + 1));
+}
+
+/// A scalar, a sequence of scalars, or for medium a map: mode -> medium, and "default".
+std::vector<std::string> scalars(const YAML::Node& node) {
+  std::vector<std::string> values;
+  if (node.IsScalar()) values.push_back(node.as<std::string>());
+  if (node.IsSequence()) values = node.as<std::vector<std::string>>();
+  if (node.IsMap()) {
+    for (const auto& pair : node) {
+      const auto mode = pair.first.as<std::string>();
+      const auto medium = pair.second.as<std::string>();
+      values.push_back(mode == "default" ? medium : mode + "=" + medium);
+    }
+  }
+  return values;
+}
+
+Result<Values> parse_values(const YAML::Node& map) {
+  Values values;
+  if (!map.IsMap()) return at_line({Code::invalid, "keys and values are wanted"}, map);
+  for (const auto& pair : map) {
+    auto key = pair.first.as<std::string>();
+    std::replace(key.begin(), key.end(), '_', '-');
+    if (key == "tables") continue;
+    const auto* option = find(key);
+    if (option == nullptr && key != "uri") return at_line(unknown_key(key), pair.first);
+    if (pair.second.IsMap() && key != "medium") {
+      return at_line({Code::invalid, fmt::format("{}: a value is wanted", key)}, pair.second);
+    }
+    values[key] = scalars(pair.second);
+    if (option != nullptr) {
+      if (auto fit = check(*option, values[key]); !fit) {
+        return at_line(std::move(fit).error(), pair.second);
+      }
+    }
+  }
+  return values;
+}
+
+const std::vector<std::string>& get(const Values& values, std::string_view name) {
+  static const std::vector<std::string> none;
+  const auto found = values.find(name);
+  return found == values.end() ? none : found->second;
+}
+
+std::string text(const Values& values, std::string_view name) {
+  const auto& list = get(values, name);
+  return list.empty() ? std::string() : list.front();
+}
+
+/// The parts of "a,b" and of repeated options, in order.
+std::vector<std::string> split(const std::vector<std::string>& values) {
+  std::vector<std::string> parts;
+  for (std::string_view value : values) {
+    for (;;) {
+      const auto comma = value.find(',');
+      if (comma != 0 && !value.empty()) parts.emplace_back(value.substr(0, comma));
+      if (comma == std::string_view::npos) break;
+      value.remove_prefix(comma + 1);
+    }
+  }
+  return parts;
+}
+
+Result<std::map<Mode, std::string>> parse_media(const std::vector<std::string>& values) {
+  std::map<Mode, std::string> media;
+  std::string others;
+  for (const auto& part : split(values)) {
+    const auto equals = part.find('=');
+    if (equals == std::string::npos) {
+      others = part;
+      continue;
+    }
+    HEADRACE_TRY(const auto mode, parse_mode(part.substr(0, equals)).at("medium"));
+    media[mode] = part.substr(equals + 1);
+  }
+  for (const auto mode : kModes) {
+    const auto& medium = media.try_emplace(mode, others).first->second;
+    if (medium.empty() || medium == "none") media.erase(mode);
+  }
+  return media;
+}
+
+Result<std::vector<SetSpec>> parse_sets(const Values& values) {
+  const auto& uris = get(values, "uri");
+  const auto& locals = get(values, "local");
+  if (uris.empty()) return Error(Code::invalid, "no URI: nothing to compare");
+  if (!locals.empty() && locals.size() != uris.size()) {
+    return Error(Code::invalid,
+                 fmt::format("{} URIs but {} local copies", uris.size(), locals.size()),
+                 "give one --local a URI, in the same order");
+  }
+  std::vector<SetSpec> sets;
+  for (std::size_t i = 0; i < uris.size(); ++i) {
+    sets.push_back({uris[i], locals.empty() ? std::string() : locals[i]});
+  }
+  return sets;
+}
+
+std::vector<std::string> read_flags(const Values& values) {
+  std::vector<std::string> flags;
+  for (const auto& option : kOptions) {
+    if (option.use != Use::read) continue;
+    const auto& given = get(values, option.name);
+    if (given.empty() || given.front() == "false") continue;
+    flags.push_back(fmt::format("--{}", option.name));
+    if (option.kind != Kind::flag) flags.push_back(given.front());
+  }
+  if (get(values, "epochs").empty()) flags.insert(flags.end(), {"--epochs", "3"});
+  return flags;
+}
+
+Result<TableSpec> make_table(const Values& values) {
+  for (const auto& [name, given] : values) {
+    if (const auto* option = find(name)) HEADRACE_TRY(check(*option, given));
+  }
+  TableSpec table;
+  table.name = text(values, "name");
+  HEADRACE_TRY(table.sets, parse_sets(values));
+  for (const auto& name : split(get(values, "modes"))) {
+    HEADRACE_TRY(const auto mode, parse_mode(name).at("modes"));
+    if (std::find(table.modes.begin(), table.modes.end(), mode) == table.modes.end()) {
+      table.modes.push_back(mode);
+    }
+  }
+  if (table.modes.empty()) table.modes.assign(kModes.begin(), kModes.end());
+  HEADRACE_TRY(table.media, parse_media(get(values, "medium")));
+  if (const auto repeats = text(values, "repeats"); !repeats.empty()) {
+    table.repeats = *whole_number(repeats);
+    if (table.repeats < 1 || table.repeats > kMaxRepeats) {
+      return unfit("repeats", repeats, "between 1 and 1000");
+    }
+  }
+  table.keep_dir = text(values, "keep-dir");
+  table.read_flags = read_flags(values);
+  return table;
+}
+
+}  // namespace
+
+std::span<const Option> options() { return kOptions; }
+
+Result<Experiment> parse_experiment(std::string_view yaml, std::string_view name) {
+  return with_yaml(yaml, name, [](const YAML::Node& root) -> Result<Experiment> {
+    Experiment experiment;
+    HEADRACE_TRY(experiment.common, parse_values(root));
+    const auto tables = root["tables"];
+    if (!tables) return experiment;
+    if (!tables.IsSequence() || tables.size() == 0) {
+      return at_line({Code::invalid, "tables: a list is wanted, of at least one"}, tables);
+    }
+    for (const auto& table : tables) {
+      HEADRACE_TRY(auto values, parse_values(table));
+      for (const auto& [key, given] : values) {
+        const auto* option = find(key);
+        if (option != nullptr && option->use == Use::whole) {
+          return at_line({Code::invalid, fmt::format("{} holds for all tables", key),
+                          "set it beside `tables`"},
+                         table);
+        }
+      }
+      experiment.tables.push_back(std::move(values));
+    }
+    return experiment;
+  });
+}
+
+std::string TableSpec::medium(Mode mode) const {
+  const auto found = media.find(mode);
+  return found == media.end() ? "none" : found->second;
+}
+
+Result<CompareSpec> make_spec(const Experiment& experiment) {
+  CompareSpec spec;
+  const auto& common = experiment.common;
+  spec.instance = text(common, "instance");
+  spec.prices = text(common, "prices");
+  spec.report = text(common, "report");
+  spec.server_data = get(common, "server-data");
+  auto tables = experiment.tables;
+  if (tables.empty()) tables.emplace_back();
+  for (auto& values : tables) {
+    values.insert(common.begin(), common.end());  // those that are set already stay
+    HEADRACE_TRY(auto table, make_table(values));
+    spec.tables.push_back(std::move(table));
+  }
+  return spec;
+}
+
+}  // namespace headrace::advisor

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/advisor/spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headrace::advisor {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+CompareSpec spec_of(const std::string& yaml) {
+  const auto experiment = parse_experiment(yaml, "e.yaml");
+  EXPECT_TRUE(experiment.ok()) << experiment.error().to_string();
+  const auto spec = make_spec(*experiment);
+  EXPECT_TRUE(spec.ok()) << spec.error().to_string();
+  return *spec;
+}
+
+std::string error_of(const std::string& yaml) {
+  const auto experiment = parse_experiment(yaml, "e.yaml");
+  if (!experiment.ok()) {
+    EXPECT_EQ(experiment.error().code(), Code::invalid);
+    return experiment.error().to_string();
+  }
+  const auto spec = make_spec(*experiment);
+  EXPECT_FALSE(spec.ok()) << yaml;
+  EXPECT_EQ(spec.error().code(), Code::invalid);
+  return spec.error().to_string();
+}
+
+TEST(Spec, DefaultsAreAllModesThreeEpochsThreeRepeats) {
+  const auto spec = spec_of("uri: s3://b/p");
+  ASSERT_EQ(spec.tables.size(), 1U);
+  const auto& table = spec.tables[0];
+  EXPECT_THAT(table.modes,
+              ElementsAre(Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::pipe));
+  EXPECT_EQ(table.repeats, 3U);
+  EXPECT_THAT(table.read_flags, ElementsAre("--epochs", "3"));
+  EXPECT_EQ(table.sets[0].uri, "s3://b/p");
+  EXPECT_EQ(table.sets[0].local, "");
+  EXPECT_EQ(table.medium(Mode::keep), "none");
+}
+
+TEST(Spec, OptionsAreHandedOnToRead) {
+  const auto spec = spec_of(
+      "uri: /d\nepochs: 5\nbatch: 64\nworld_size: 2\nrank: 1\ndrop-last: true\npad: false\n"
+      "accelerator: emulated:900\nmodes: [keep, stream, keep]\nkeep_dir: /c\ninstance: p3.2xlarge\n"
+      "server-data: [/s1, /s2]\nreport: r.html");
+  const auto& table = spec.tables[0];
+  EXPECT_THAT(table.read_flags,
+              ElementsAre("--epochs", "5", "--batch", "64", "--rank", "1", "--world-size", "2",
+                          "--drop-last", "--accelerator", "emulated:900"));
+  EXPECT_THAT(table.modes, ElementsAre(Mode::keep, Mode::stream));
+  EXPECT_EQ(table.keep_dir, "/c");
+  EXPECT_EQ(spec.instance, "p3.2xlarge");
+  EXPECT_THAT(spec.server_data, ElementsAre("/s1", "/s2"));
+  EXPECT_EQ(spec.report, "r.html");
+}
+
+TEST(Spec, AMediumForAllForSomeAndAsAMap) {
+  for (const char* yaml :
+       {"uri: /d\nmedium: [direct=nvme, pipe=one, s3-standard, file=none]",
+        "uri: /d\nmedium: direct=nvme,pipe=one,s3-standard,file=none",
+        "uri: /d\nmedium: {direct: nvme, pipe: one, default: s3-standard, file: none}"}) {
+    const auto table = spec_of(yaml).tables[0];
+    EXPECT_EQ(table.medium(Mode::direct), "nvme");
+    EXPECT_EQ(table.medium(Mode::pipe), "one");
+    EXPECT_EQ(table.medium(Mode::keep), "s3-standard");
+    EXPECT_EQ(table.medium(Mode::file), "none");
+  }
+}
+
+TEST(Spec, TablesSetOptionsAgain) {
+  const auto spec = spec_of(
+      "uri: [s3://b/raw, s3://b/rec]\nlocal: [/raw, /rec]\nepochs: 2\ntables:\n"
+      "  - name: as measured\n  - {name: shaped, medium: s3-standard, epochs: 4}\n");
+  ASSERT_EQ(spec.tables.size(), 2U);
+  EXPECT_EQ(spec.tables[0].name, "as measured");
+  EXPECT_EQ(spec.tables[0].sets[1].uri, "s3://b/rec");
+  EXPECT_EQ(spec.tables[0].sets[1].local, "/rec");
+  EXPECT_THAT(spec.tables[0].read_flags, ElementsAre("--epochs", "2"));
+  EXPECT_THAT(spec.tables[1].read_flags, ElementsAre("--epochs", "4"));
+  EXPECT_EQ(spec.tables[1].medium(Mode::keep), "s3-standard");
+}
+
+TEST(Spec, AnUnknownKeyIsNamedWithItsLineAndTheNearestOne) {
+  EXPECT_EQ(error_of("uri: /d\nepoch: 3"),
+            "e.yaml: line 2: unknown key \"epoch\" (is \"epochs\" meant?)");
+  EXPECT_THAT(error_of("uri: /d\nwhatever: 3"), HasSubstr("keys are uri, tables, modes"));
+  EXPECT_THAT(error_of("uri: /d\ntables: [{name: a, repeat: 2}]"),
+              HasSubstr("is \"repeats\" meant?"));
+}
+
+TEST(Spec, UnfitValuesAreNamed) {
+  EXPECT_THAT(error_of("epochs: 3"), HasSubstr("no URI"));
+  EXPECT_THAT(error_of("uri: /d\nepochs: many"),
+              HasSubstr("epochs: \"many\" is not a whole number"));
+  EXPECT_THAT(error_of("uri: /d\nepochs: -1"), HasSubstr("not a whole number"));
+  EXPECT_THAT(error_of("uri: /d\nepochs: [1, 2]"), HasSubstr("one value"));
+  EXPECT_THAT(error_of("uri: /d\nepochs: {a: 2}"), HasSubstr("epochs: a value is wanted"));
+  EXPECT_THAT(error_of("uri: /d\npad: maybe"), HasSubstr("pad: \"maybe\" is not true or false"));
+  EXPECT_THAT(error_of("uri: /d\nmodes: [fast]"), HasSubstr("modes"));
+  EXPECT_THAT(error_of("uri: /d\nmedium: fast=nvme"), HasSubstr("medium"));
+  EXPECT_THAT(error_of("uri: /d\nrepeats: 0"), HasSubstr("repeats"));
+  EXPECT_THAT(error_of("uri: [/a, /b]\nlocal: /c"), HasSubstr("2 URIs but 1 local copies"));
+  EXPECT_THAT(error_of("uri: /d\ntables: []"), HasSubstr("at least one"));
+  EXPECT_THAT(error_of("uri: /d\ntables: [{instance: x}]"), HasSubstr("holds for all tables"));
+  for (const char* text : {"", "7", "[a]", "a: [", "uri: &a [*a]", "? {a: b}\n: c"}) {
+    EXPECT_THAT(error_of(text), HasSubstr("e.yaml")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::advisor
