@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/local/local_store.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
+#include "headrace/storage/local/local_file.h"
 #include "headrace/storage/local/local_list.h"
 #include "headrace/storage/local/local_path.h"
 #include "headrace/storage/local/local_writer.h"
@@ -21,42 +21,14 @@
 namespace headrace {
 namespace {
 
-/// Between two looks at the stop token: about a millisecond of a fast disk.
-constexpr std::size_t kPiece = std::size_t{4} << 20U;
-
 Error stopped() { return {Code::cancelled, "stopped"}; }
-
-Result<void> read_exactly(int fd, std::span<std::byte> into, std::uint64_t offset,
-                          const std::stop_token& stop) {
-  while (!into.empty()) {
-    if (stop.stop_requested()) return stopped();
-    const auto got =
-        ::pread(fd, into.data(), std::min(into.size(), kPiece), static_cast<off_t>(offset));
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      return errno_error(errno, "read");
-    }
-    if (got == 0) return Error(Code::changed, "the file became shorter while it was read");
-    into = into.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
-  }
-  return {};
-}
-
-/// O_NONBLOCK: a FIFO of that name must not hold the thread.
-Result<UniqueFd> open_file(const std::string& path, struct stat& status) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return errno_error(errno, "open");
-  if (::fstat(fd.get(), &status) != 0) return errno_error(errno, "stat");
-  if (S_ISDIR(status.st_mode)) return Error(Code::not_found, "is a folder, not an object");
-  if (!S_ISREG(status.st_mode)) return Error(Code::invalid, "is not a regular file");
-  return fd;
-}
 
 class LocalStore final : public Store {
  public:
   LocalStore(std::string root, const Context& context, const LocalStoreOptions& options)
-      : root_(root.empty() ? "." : std::move(root)), context_(context) {
+      : root_(root.empty() ? "." : std::move(root)),
+        context_(context),
+        durable_(options.durable ? local::Durable::yes : local::Durable::no) {
     const unsigned threads = std::max(options.threads, 1U);
     for (unsigned i = 0; i < threads; ++i)
       pool_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
@@ -91,7 +63,7 @@ class LocalStore final : public Store {
                                                const std::stop_token& stop) override {
     if (stop.stop_requested()) return stopped().at(place(key));
     HEADRACE_TRY(local::check_key(key).at(place(key)));
-    return local::create_file(root_, key);
+    return local::create_file(root_, key, durable_);
   }
 
   Result<void> remove(const std::string& key, const std::stop_token& stop) override {
@@ -124,13 +96,16 @@ class LocalStore final : public Store {
     if (request.stop.stop_requested() || stop.stop_requested()) return stopped();
     HEADRACE_TRY(local::check_key(request.key));
     struct stat status {};
-    HEADRACE_TRY(const UniqueFd fd, open_file(local::path_of(root_, request.key), status));
+    HEADRACE_TRY(const UniqueFd fd, local::open_file(local::path_of(root_, request.key), status));
     const Pin pin = local::pin_of(status);
     if (request.pin && !same_version(*request.pin, pin)) return changed_error(*request.pin, pin);
     HEADRACE_TRY(const ByteRange range, resolve(request.range, pin.size));
     HEADRACE_TRY(Buffer buffer, allocate(range.length));
     context_.metrics->add(Metric::requests, 1);
-    HEADRACE_TRY(read_exactly(fd.get(), buffer.span(), range.offset, request.stop));
+    HEADRACE_TRY(const auto got,
+                 local::read_some(fd.get(), buffer.span(), range.offset, request.stop));
+    if (got != range.length)
+      return Error(Code::changed, "the file became shorter while it was read");
     if (::fstat(fd.get(), &status) != 0) return errno_error(errno, "stat");
     if (!same_version(pin, local::pin_of(status))) return changed_error(pin, local::pin_of(status));
     context_.metrics->add(Metric::bytes_origin, range.length);
@@ -155,6 +130,7 @@ class LocalStore final : public Store {
 
   const std::string root_;
   const Context context_;
+  const local::Durable durable_;
   Mutex mutex_;
   Condition arrived_;
   std::deque<Job> queue_ HEADRACE_GUARDED_BY(mutex_);

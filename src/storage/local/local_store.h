@@ -20,6 +20,9 @@ namespace headrace {
 struct LocalStoreOptions {
   /// Reads that run at once. They wait for the device, so it is a queue depth, not a core count.
   unsigned threads = 16;
+  /// False: a file still appears whole or not at all, but a crash of the machine may lose it.
+  /// For what can be made again, such as a fetched copy: two fsyncs a file are most of its time.
+  bool durable = true;
 };
 
 /// A root that does not exist is made by the first `create`. Reads count as Metric::requests and

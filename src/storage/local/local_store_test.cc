@@ -32,7 +32,7 @@ const bool kRegistered = testing::register_store_conformance(
     {.name = "local",
      .make = [](const Context& context) -> testing::StoreWorld::Made {
        auto folder = std::make_shared<TemporaryFolder>();
-       return {folder, make_local_store(folder->string(), context)};
+       return {folder, make_local_store(folder->string(), context, {.durable = false})};
      },
      .any_slashes = false,
      .key_beside_folder = false});

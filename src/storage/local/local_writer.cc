@@ -33,8 +33,11 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Result<void> make_folders(const std::string& path) {
-  if (::mkdir(path.c_str(), kFolderMode) == 0) return sync_folder(parent_of(path));
+Result<void> make_folders(const std::string& path, Durable durable) {
+  const auto made = [&] {
+    return durable == Durable::yes ? sync_folder(parent_of(path)) : Result<void>();
+  };
+  if (::mkdir(path.c_str(), kFolderMode) == 0) return made();
   struct stat status {};
   if (errno == EEXIST) {
     if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
@@ -42,16 +45,19 @@ Result<void> make_folders(const std::string& path) {
   }
   const std::string parent = parent_of(path);
   if (errno != ENOENT || parent == path) return errno_error(errno, "make folder").at(path);
-  HEADRACE_TRY(make_folders(parent));
+  HEADRACE_TRY(make_folders(parent, durable));
   if (::mkdir(path.c_str(), kFolderMode) != 0 && errno != EEXIST)
     return errno_error(errno, "make folder").at(path);
-  return sync_folder(parent);
+  return made();
 }
 
 class LocalWriter final : public ObjectWriter {
  public:
-  LocalWriter(std::string path, std::string temporary, UniqueFd fd)
-      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(std::move(fd)) {}
+  LocalWriter(std::string path, std::string temporary, UniqueFd fd, Durable durable)
+      : path_(std::move(path)),
+        temporary_(std::move(temporary)),
+        fd_(std::move(fd)),
+        durable_(durable) {}
   LocalWriter(const LocalWriter&) = delete;
   LocalWriter& operator=(const LocalWriter&) = delete;
   ~LocalWriter() override {
@@ -73,14 +79,15 @@ class LocalWriter final : public ObjectWriter {
 
   Result<Pin> finish() override {
     if (!fd_.valid()) return Error(Code::invalid, "finish twice").at(path_);
-    if (::fsync(fd_.get()) != 0) return errno_error(errno, "fsync").at(path_);
+    if (durable_ == Durable::yes && ::fsync(fd_.get()) != 0)
+      return errno_error(errno, "fsync").at(path_);
     struct stat status {};
     if (::fstat(fd_.get(), &status) != 0) return errno_error(errno, "stat").at(path_);
     HEADRACE_TRY(std::move(fd_).close().at(path_));
     if (::rename(temporary_.c_str(), path_.c_str()) != 0)
       return errno_error(errno, "rename").at(path_);
     temporary_.clear();
-    HEADRACE_TRY(sync_folder(parent_of(path_)));
+    if (durable_ == Durable::yes) HEADRACE_TRY(sync_folder(parent_of(path_)));
     return pin_of(status);
   }
 
@@ -88,21 +95,23 @@ class LocalWriter final : public ObjectWriter {
   const std::string path_;
   std::string temporary_;  // empty once it is renamed
   UniqueFd fd_;
+  const Durable durable_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const std::string& key) {
+Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const std::string& key,
+                                                  Durable durable) {
   static std::atomic<std::uint64_t> count{0};
   std::string path = path_of(root, key);
   const std::string folder = parent_of(path);
-  HEADRACE_TRY(make_folders(folder));
+  HEADRACE_TRY(make_folders(folder, durable));
   for (;;) {  // a name left by a dead process with our id is not ours: take the next
     std::string temporary = fmt::format("{}/{}{}-{}", folder, kTemporary, ::getpid(), ++count);
     UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
     if (fd.valid()) {
-      return std::unique_ptr<ObjectWriter>(
-          std::make_unique<LocalWriter>(std::move(path), std::move(temporary), std::move(fd)));
+      return std::unique_ptr<ObjectWriter>(std::make_unique<LocalWriter>(
+          std::move(path), std::move(temporary), std::move(fd), durable));
     }
     if (errno != EEXIST && errno != EINTR) return errno_error(errno, "create").at(path);
   }

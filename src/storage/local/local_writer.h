@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file A file that appears whole or not at all: temporary name, fsync, rename, fsync of folder.
+/// \file A file that appears whole or not at all: temporary name, rename, and fsync of both if
+/// asked.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,10 @@
 
 namespace headrace::local {
 
+enum class Durable { no, yes };
+
 /// Makes the folders on the way. REQUIRES: check_key(key)
-Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const std::string& key);
+Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const std::string& key,
+                                                  Durable durable);
 
 }  // namespace headrace::local

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/local/local_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace headrace::local {
+
+Result<UniqueFd> open_file(const std::string& path, struct stat& status) {
+  // O_NONBLOCK: a FIFO of that name must not hold the thread.
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) {
+    // A socket, or a FIFO that nobody writes to.
+    if (errno == ENXIO) return Error(Code::invalid, "is not a regular file");
+    return errno_error(errno, "open");
+  }
+  if (::fstat(fd.get(), &status) != 0) return errno_error(errno, "stat");
+  if (S_ISDIR(status.st_mode)) return Error(Code::not_found, "is a folder, not an object");
+  if (!S_ISREG(status.st_mode)) return Error(Code::invalid, "is not a regular file");
+  return fd;
+}
+
+Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t offset,
+                              const std::stop_token& stop) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20U;  // about a millisecond of a fast disk
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
+    const auto rest = into.subspan(filled);
+    const auto got = ::pread(fd, rest.data(), std::min(rest.size(), kPiece),
+                             static_cast<off_t>(offset + filled));
+    if (got == 0) break;
+    if (got > 0) {
+      filled += static_cast<std::size_t>(got);
+    } else if (errno != EINTR) {
+      return errno_error(errno, "read");
+    }
+  }
+  return filled;
+}
+
+}  // namespace headrace::local

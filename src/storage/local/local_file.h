@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Opens and reads regular files. Functions; thread-safe.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include "headrace/base/unique_fd.h"
+
+namespace headrace::local {
+
+/// For reading. A folder is `not_found`; what is neither file nor folder is `invalid`, at once.
+Result<UniqueFd> open_file(const std::string& path, struct stat& status);
+
+/// Fills `into` from `offset` on; less only where the file ends. The stop token is looked at
+/// between pieces of 4 MiB.
+Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t offset,
+                              const std::stop_token& stop);
+
+}  // namespace headrace::local
