@@ -53,11 +53,13 @@ class DecodeThread {
  private:
   /// Decodes what came; the sample's labels and terms are in the item afterwards.
   std::optional<Trouble> look(const Window::Task& task, Item& item) {
-    auto got = std::move(*item.got);
+    auto frame = std::move(*item.got);
     item.got.reset();
-    if (!got) return from_feed(std::move(got).error());
-    Sample& sample = *got;
+    if (!frame) return from_feed(std::move(frame).error());
     const Nanos before = job_.context.clock->now();
+    auto parsed = job_.feed.parse(SampleId{item.slot.sample_id}, *frame);
+    if (!parsed) return from_feed(std::move(parsed).error());
+    Sample& sample = *parsed;
     const Hash128 payload = hash_bytes(sample.payload.span());
     if (job_.options.decode) {
       const SampleKey key{
@@ -129,7 +131,7 @@ class DecodeThread {
       item.grant = job_.budget.take(bytes);
     }
     window.start_again(*work);
-    job_.feed.fetch(request, [&window, work, index](Result<Sample> got) {
+    job_.feed.fetch(request, [&window, work, index](Result<Bytes> got) {
       window.arrived(*work, index, std::move(got));
     });
     job_.feed.flush();

@@ -22,9 +22,8 @@ struct FeedRequest {
   std::stop_token stop;
 };
 
-/// The frame's meaning and its bytes. Damage of the frame itself is `corrupt`: the caller's
-/// policy decides. Called exactly once; may only hand over.
-using FeedDone = std::function<void(Result<Sample>)>;
+/// One sample's frame. Called exactly once; may only hand over.
+using FeedDone = std::function<void(Result<Bytes>)>;
 
 class Feed {
  public:
@@ -34,6 +33,8 @@ class Feed {
   virtual ~Feed() = default;
 
   virtual void fetch(const FeedRequest& request, FeedDone done) = 0;
+  /// The frame's meaning; called by decode threads. Damage is `corrupt`: policy decides.
+  virtual Result<Sample> parse(SampleId sample, const Bytes& frame) const = 0;
   /// The caller will not ask for a while: requests that were held back, to be joined with ones
   /// that follow, must start now.
   virtual void flush() {}

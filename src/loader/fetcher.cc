@@ -106,7 +106,7 @@ void run_fetcher(Feed& feed, const Dataset& dataset, const Walk& walk, ByteBudge
         window.arrived(*work, i, Error(Code::cancelled, "stopped"));
         return;
       }
-      feed.fetch(request_for(*work, item, stop), [&window, work, i](Result<Sample> got) {
+      feed.fetch(request_for(*work, item, stop), [&window, work, i](Result<Bytes> got) {
         window.arrived(*work, i, std::move(got));
       });
     }

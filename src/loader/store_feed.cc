@@ -15,7 +15,6 @@ constexpr std::uint64_t kRunBytes = 1U << 20U;
 /// Requests for ranges that lie side by side in one object.
 struct Run {
   struct Part {
-    SampleId sample{};
     std::uint64_t length = 0;
     FeedDone done;
   };
@@ -42,12 +41,16 @@ class StoreFeed final : public Feed {
             .pin = std::move(extent.pin),
             .range = extent.range,
             .stop = request.stop};
-    run.parts.push_back({request.sample, run.range.length, std::move(done)});
+    run.parts.push_back({run.range.length, std::move(done)});
     const bool whole_object = run.range.offset == 0 && run.range.length == run.pin.size;
     if (request.out_of_order || request.fresh || whole_object) {
       return start(std::move(run), request.fresh);
     }
     start(join(std::move(run)), false);
+  }
+
+  Result<Sample> parse(SampleId sample, const Bytes& frame) const override {
+    return dataset_.parse(sample, frame);
   }
 
   void flush() override {
@@ -91,11 +94,11 @@ class StoreFeed final : public Feed {
                         .fresh = fresh,
                         .stop = std::move(run.stop)};
     auto parts = std::make_shared<std::vector<Run::Part>>(std::move(run.parts));
-    store_.read(std::move(request), [this, parts](const Result<ReadResult>& got) {
+    store_.read(std::move(request), [parts](const Result<ReadResult>& got) {
       std::uint64_t offset = 0;
       for (const Run::Part& part : *parts) {
         if (got) {
-          part.done(dataset_.parse(part.sample, got->bytes.slice(offset, part.length)));
+          part.done(got->bytes.slice(offset, part.length));
         } else {
           part.done(Error(got.error()));
         }

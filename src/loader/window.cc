@@ -51,7 +51,7 @@ void Window::start_again(Work& work) {
   ++work.awaited;
 }
 
-void Window::arrived(Work& work, std::size_t index, Result<Sample> got) {
+void Window::arrived(Work& work, std::size_t index, Result<Bytes> got) {
   const MutexLock lock(mutex_);
   work.items[index].got = std::move(got);
   work.fetched.push_back(index);

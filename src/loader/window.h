@@ -27,10 +27,10 @@ namespace headrace {
 /// One place in a batch, on its way.
 struct Item {
   Slot slot;
-  unsigned attempt = 0;       ///< substitutes tried
-  bool looked_again = false;  ///< read a second time, past every cache
-  bool left_out = false;      ///< a bad sample under `skip`
-  std::optional<Result<Sample>> got;
+  unsigned attempt = 0;              ///< substitutes tried
+  bool looked_again = false;         ///< read a second time, past every cache
+  bool left_out = false;             ///< a bad sample under `skip`
+  std::optional<Result<Bytes>> got;  ///< the frame
   ByteBudget::Grant grant;
   std::optional<Error> damage;  ///< of the sample that was asked for, if it is bad
   std::vector<float> labels;
@@ -77,7 +77,7 @@ class Window {
   // Everyone who asks a feed, beyond the fetcher's limit: second looks and substitutes.
   void start_again(Work& work);
   /// What a fetch brought. The work must not be touched afterwards.
-  void arrived(Work& work, std::size_t index, Result<Sample> got);
+  void arrived(Work& work, std::size_t index, Result<Bytes> got);
 
   // Decode threads.
 
