@@ -41,6 +41,8 @@ TEST(BadSamples, StopTheJobAtTheirBatchAndAreNamed) {
   EXPECT_EQ(got.batches, (std::vector<std::size_t>{4, 4})) << "good batches before are delivered";
 }
 
+// Promise L3: A skipped sample leaves its place out: that batch is shorter, the number of
+// batches stays, no other sample moves.
 TEST(BadSamples, SkippedLeaveEveryOtherInItsBatch) {
   World world(20);
   auto options = small_job();
@@ -138,6 +140,7 @@ TEST(BadSamples, AreReadOnceMorePastEveryCacheBeforeTheyAreCalledSo) {
   EXPECT_EQ(fresh, 1);
 }
 
+// Promise L6: A failure that may pass is retried and then fails the job; it is never skipped.
 TEST(BadSamples, AreNeverWhatMaySucceedLaterOrWasReplaced) {
   for (const Code code : {Code::unavailable, Code::changed, Code::denied, Code::exhausted}) {
     for (const OnBad policy : {OnBad::skip, OnBad::substitute}) {
@@ -188,6 +191,7 @@ TEST(BadSamples, AreAnErrorOnceTheyAreMoreThanAllowed) {
   EXPECT_EQ(got.batches.size(), 4U) << "up to the batch with the third, whatever the threads do";
 }
 
+// Promise L5: A bad sample is never delivered, and is named in the quarantine file.
 TEST(BadSamples, AreListedOnceWithPlaceAndReason) {
   const testing::TemporaryFolder folder;
   World world(10);
@@ -229,6 +233,7 @@ TEST(BadSamples, ThatCannotBeListedStopTheJob) {
   EXPECT_EQ(got.error->code(), Code::exhausted);
 }
 
+// Promise L1: In every epoch asked is delivered, substituted, skipped and dropped together.
 // asked = delivered + substituted + skipped + dropped;
 // slots = delivered + substituted + padded.
 TEST(BadSamples, LeaveTheLedgersSumsRight) {

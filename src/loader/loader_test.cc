@@ -77,6 +77,7 @@ TEST(Loader, DeliversThePlannedOrderWithItsDigests) {
   EXPECT_EQ((*loader)->epoch_report().epoch, 2U);
 }
 
+// Promise D4: The number of threads changes no digest.
 TEST(Loader, GivesTheSameWithAnyThreadsBudgetDepthAndRequests) {
   World world(40);
   for (const unsigned threads : {1U, 2U, 3U, 4U, 5U, 8U, 13U, 17U}) {
@@ -110,6 +111,7 @@ TEST(Loader, WorksOnAStoreThatCompletesAtOnce) {
   expect_same(drain(**loader, 1).epochs.at(0), expected(world, options, 0));
 }
 
+// Promise D5: The digests of all ranks add up to the digest of one rank alone.
 TEST(Loader, AddsUpOverRanks) {
   World world(37);
   for (const std::uint64_t ranks : {1U, 2U, 3U, 9U}) {

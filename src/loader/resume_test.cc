@@ -39,6 +39,8 @@ Delivered go_on(World& world, const LoaderOptions& options, const State& state) 
   return drain(**loader, options.epochs - state.epoch);
 }
 
+// Promise S2: A job may be resumed with another number of threads, and of ranks at the same
+// global batch.
 TEST(Resume, AtEveryBatchOfThreeEpochsWithOtherThreads) {
   for (const Tail tail : {Tail::keep, Tail::drop, Tail::pad}) {
     World world(22);
@@ -96,6 +98,8 @@ std::vector<EpochReport> all_ranks(World& world, LoaderOptions options, std::uin
   return sums;
 }
 
+// Promise S2: A job may be resumed with another number of threads, and of ranks at the same
+// global batch.
 // The same global batch on one, two and three ranks, broken off at every step.
 TEST(Resume, WithOtherRanksAtTheSameGlobalBatch) {
   World world(31);
@@ -125,6 +129,8 @@ TEST(Resume, WithOtherRanksAtTheSameGlobalBatch) {
   }
 }
 
+// Promise S3: A state of another data set, seed, order or global batch is refused, and the
+// difference is named.
 TEST(Resume, RefusesAnotherJobAndSaysWhatDiffers) {
   World world(22);
   const auto options = three_epochs();
