@@ -30,7 +30,6 @@ class HuffmanTable {
   /// False if the code lengths contradict each other.
   bool build(const HuffmanSpec& spec, Kind kind);
 
-  FastEntry fast(std::uint32_t look) const { return fast_[look]; }
   const FastEntry* fast_table() const { return fast_.data(); }
 
   struct Code {
@@ -44,7 +43,8 @@ class HuffmanTable {
   std::array<FastEntry, 1U << kLookBits> fast_{};
   std::array<std::int32_t, 18> max_code_{};  ///< largest code of a length, -1 if none
   std::array<std::int32_t, 17> value_offset_{};
-  std::array<std::uint8_t, 256> symbols_{};
+  HuffmanSpec built_;  ///< what the table was made from; not present = nothing usable
+  Kind kind_ = Kind::dc;
 };
 
 /// The value of `size` extra bits: T.81 F.2.2.1, EXTEND. REQUIRES: 1 <= size <= 15

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/decode/jpeg/region.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "headrace/decode/jpeg/kernels.h"
+
+namespace headrace::jpeg {
+namespace {
+
+std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+std::string_view RegionDecoder::open(ByteSpan bytes) {
+  bytes_ = bytes;
+  const auto outcome = parse(bytes);
+  if (!outcome.headers) return outcome.why;
+  headers_ = *outcome.headers;
+  const std::uint32_t h = headers_.components[0].h, v = headers_.components[0].v;
+  // Narrow chroma is not "fancy" in the reference; it is not worth a kernel here either.
+  if (h == 2 && divide_up(headers_.width, 2) <= 2) return "too narrow";
+  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    const Component& c = headers_.components[i];
+    Plane& plane = planes_[i];
+    plane.h = c.h;
+    plane.v = c.v;
+    plane.width = divide_up(headers_.width * c.h, h);
+    plane.height = divide_up(headers_.height * c.v, v);
+    plane.quant = headers_.quant[c.quant];
+  }
+  return {};
+}
+
+/// Which MCUs the box needs: fancy upsampling looks one chroma sample beyond each of its edges.
+void RegionDecoder::lay_out(const Box& box) {
+  const std::uint32_t h = headers_.components[0].h, v = headers_.components[0].v;
+  const auto needed = [](std::uint32_t begin, std::uint32_t size, std::uint32_t factor) {
+    const std::uint32_t first = begin / factor;
+    const std::uint32_t last = (begin + size - 1) / factor;
+    const std::uint32_t margin = factor > 1 ? 1 : 0;
+    return std::pair{(first - std::min(first, margin)) / 8, (last + margin) / 8 + 1};
+  };
+  std::tie(first_mcu_, last_mcu_) = needed(box.left, box.width, h);
+  std::tie(first_mcu_row_, last_mcu_row_) = needed(box.top, box.height, v);
+  last_mcu_ = std::min(last_mcu_, scan_.mcus_per_row());
+  last_mcu_row_ = std::min(last_mcu_row_, scan_.mcu_rows());
+  const std::uint32_t mcus = last_mcu_ - first_mcu_;
+  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    Plane& plane = planes_[i];
+    const std::size_t groups = divide_up(mcus * plane.h, kGroupBlocks);
+    plane.row_stride = groups * kGroupSize;
+    plane.left = first_mcu_ * plane.h * 8;
+    plane.top = first_mcu_row_ * plane.v * 8;
+    plane.stride = groups * kGroupBlocks * 8 + 2 * kRowSlack;
+    const std::size_t rows = std::size_t{last_mcu_row_ - first_mcu_row_} * plane.v * 8;
+    const auto grow = [](auto& vector, std::size_t size) {
+      if (vector.size() < size) vector.resize(size);
+    };
+    grow(plane.samples, Plane::kOrigin + rows * plane.stride + kRowSlack);
+    grow(plane.coefficients, plane.row_stride * plane.v + 32);
+    grow(i == 1 ? cb_line_ : cr_line_, std::size_t{headers_.width} + 4 * kRowSlack);
+  }
+  if (headers_.component_count == 1 && grey_.size() < headers_.width + 2 * kRowSlack) {
+    grey_.assign(headers_.width + 2 * kRowSlack, 128);
+  }
+}
+
+void RegionDecoder::transform_row(std::uint32_t mcu_row) {
+  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    Plane& plane = planes_[i];
+    const std::int16_t* coefficients = plane.block_row();
+    for (std::uint32_t y = 0; y < plane.v; ++y) {
+      const std::uint32_t first_row = (mcu_row * plane.v + y) * 8;
+      std::uint8_t* out = plane.row(first_row);
+      for (std::size_t g = 0; g * kGroupSize < plane.row_stride; ++g) {
+        idct_group(coefficients + y * plane.row_stride + g * kGroupSize, plane.quant.data(),
+                   out + g * kGroupBlocks * 8, plane.stride);
+      }
+      if (plane.h == headers_.components[0].h) continue;  // never upsampled
+      for (std::uint32_t r = 0; r < 8; ++r) replicate_edges(plane, first_row + r);
+    }
+  }
+}
+
+/// What upsampling finds beyond a true edge of the picture is the edge sample again.
+void RegionDecoder::replicate_edges(Plane& plane, std::uint32_t y) {
+  std::uint8_t* row = plane.row(y);
+  if (plane.left == 0) row[-1] = row[0];
+  const std::uint32_t end = plane.width - plane.left;
+  if (end < plane.stride - kRowSlack) row[end] = row[end - 1];
+}
+
+const std::uint8_t* RegionDecoder::chroma(Plane& plane, const Box& box, std::uint32_t y,
+                                          std::vector<std::uint8_t>& line) {
+  const std::uint32_t h = headers_.components[0].h, v = headers_.components[0].v;
+  if (h == 1) return plane.row(y) + (box.left - plane.left);
+  const std::uint32_t first = box.left / 2;
+  const std::uint32_t count = (box.left + box.width - 1) / 2 - first + 1;
+  const std::uint8_t* near = plane.row(y / v) + (first - plane.left);
+  if (v == 1) {
+    upsample_h2v1(near, line.data(), count);
+  } else {
+    const std::uint32_t at = y / 2;
+    const std::uint32_t above = at == 0 ? 0 : at - 1;
+    const std::uint32_t below = std::min(at + 1, plane.height - 1);
+    upsample_h2v2(near, plane.row(y % 2 == 0 ? above : below) + (first - plane.left), line.data(),
+                  count);
+  }
+  return line.data() + box.left % 2;
+}
+
+void RegionDecoder::emit(const Box& box, std::uint32_t y, std::uint8_t* rgb) {
+  Plane& luma = planes_[0];
+  const std::uint8_t* from = luma.row(y) + (box.left - luma.left);
+  if (headers_.component_count == 1) {
+    return ycc_to_rgb(from, grey_.data(), grey_.data(), rgb, box.width);
+  }
+  const std::uint8_t* cb = chroma(planes_[1], box, y, cb_line_);
+  const std::uint8_t* cr = chroma(planes_[2], box, y, cr_line_);
+  ycc_to_rgb(from, cb, cr, rgb, box.width);
+}
+
+bool RegionDecoder::decode(const Box& box, std::uint8_t* rgb, std::size_t stride) {
+  if (!scan_.start(headers_, bytes_)) return false;
+  lay_out(box);
+  const std::uint32_t mcu_height = headers_.components[0].v * 8;
+  std::uint32_t y = box.top;
+  for (std::uint32_t row = 0; row < scan_.mcu_rows(); ++row) {
+    const bool wanted = row >= first_mcu_row_ && row < last_mcu_row_;
+    std::array<CoefficientRow, 3> targets;
+    if (wanted) {
+      for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+        Plane& plane = planes_[i];
+        std::fill_n(plane.block_row(), plane.row_stride * plane.v, std::int16_t{0});
+        targets[i] = {plane.block_row(), plane.row_stride};
+      }
+    }
+    const bool clean =
+        wanted ? scan_.next_row(first_mcu_, last_mcu_, targets) : scan_.next_row(0, 0, targets);
+    if (!clean) return false;
+    if (!wanted) continue;
+    transform_row(row);
+    // Lines whose chroma neighbours below are still to come wait for the next MCU row.
+    const bool last = row + 1 == scan_.mcu_rows();
+    const std::uint32_t margin = headers_.components[0].v > 1 && !last ? 1 : 0;
+    const std::uint32_t ready = std::min((row + 1) * mcu_height - margin, box.top + box.height);
+    for (; y < ready; ++y) emit(box, y, rgb + std::size_t{y - box.top} * stride);
+  }
+  return scan_.ended_cleanly();
+}
+
+}  // namespace headrace::jpeg

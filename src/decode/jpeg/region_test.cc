@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any rectangle of any picture equals libjpeg-turbo's whole picture, cropped.
+#include "headrace/decode/jpeg/region.h"
+
+#include <gtest/gtest.h>
+#include <jpeglib.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "headrace/base/random.h"
+#include "headrace/decode/decoder.h"
+
+namespace headrace::jpeg {
+namespace {
+
+struct Recipe {
+  int width = 0, height = 0, components = 3;
+  int h = 1, v = 1;
+  int quality = 90;
+  unsigned restart = 0;
+  bool optimise = false;
+};
+
+/// A picture with edges, gradients and noise, encoded by libjpeg-turbo.
+std::vector<std::byte> encode(const Recipe& recipe, std::uint64_t key) {
+  Random random(key);
+  jpeg_compress_struct c{};
+  jpeg_error_mgr errors{};
+  c.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&c);
+  unsigned char* out = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&c, &out, &size);
+  c.image_width = static_cast<JDIMENSION>(recipe.width);
+  c.image_height = static_cast<JDIMENSION>(recipe.height);
+  c.input_components = recipe.components;
+  c.in_color_space = recipe.components == 3 ? JCS_RGB : JCS_GRAYSCALE;
+  jpeg_set_defaults(&c);
+  jpeg_set_quality(&c, recipe.quality, TRUE);
+  c.comp_info[0].h_samp_factor = recipe.h;
+  c.comp_info[0].v_samp_factor = recipe.v;
+  c.restart_interval = recipe.restart;
+  c.optimize_coding = recipe.optimise ? TRUE : FALSE;
+  jpeg_start_compress(&c, TRUE);
+  std::vector<unsigned char> row(static_cast<std::size_t>(recipe.width * recipe.components));
+  for (int y = 0; y < recipe.height; ++y) {
+    for (std::size_t x = 0; x < row.size(); ++x) {
+      const auto wave = (x * 7 + static_cast<std::size_t>(y) * 13) / 5 % 256;
+      row[x] = static_cast<unsigned char>(random.below(3) == 0 ? random.next() : wave);
+    }
+    unsigned char* rows = row.data();
+    jpeg_write_scanlines(&c, &rows, 1);
+  }
+  jpeg_finish_compress(&c);
+  const auto* bytes = static_cast<const std::byte*>(static_cast<const void*>(out));
+  std::vector<std::byte> result(bytes, bytes + size);
+  jpeg_destroy_compress(&c);
+  std::free(out);
+  return result;
+}
+
+struct Reference {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;
+};
+
+Reference libjpeg(const std::vector<std::byte>& bytes) {
+  jpeg_decompress_struct d{};
+  jpeg_error_mgr errors{};
+  d.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&d);
+  jpeg_mem_src(&d, static_cast<const unsigned char*>(static_cast<const void*>(bytes.data())),
+               bytes.size());
+  jpeg_read_header(&d, TRUE);
+  d.out_color_space = JCS_RGB;
+  jpeg_start_decompress(&d);
+  Reference picture{static_cast<int>(d.output_width), static_cast<int>(d.output_height), {}};
+  picture.rgb.resize(std::size_t{d.output_width} * d.output_height * 3);
+  while (d.output_scanline < d.output_height) {
+    unsigned char* row = picture.rgb.data() + std::size_t{d.output_scanline} * d.output_width * 3;
+    jpeg_read_scanlines(&d, &row, 1);
+  }
+  jpeg_destroy_decompress(&d);
+  return picture;
+}
+
+void expect_equal(RegionDecoder& decoder, const Reference& want, const Box& box) {
+  const std::size_t stride = std::size_t{box.width} * 3;
+  std::vector<std::uint8_t> got(stride * box.height);
+  ASSERT_TRUE(decoder.decode(box, got.data(), stride));
+  for (std::uint32_t y = 0; y < box.height; ++y) {
+    const std::uint8_t* row =
+        want.rgb.data() +
+        (std::size_t{box.top + y} * static_cast<std::size_t>(want.width) + box.left) * 3;
+    for (std::size_t x = 0; x < stride; ++x) {
+      ASSERT_EQ(row[x], got[y * stride + x])
+          << "at column " << x / 3 << " row " << y << " of box " << box.left << "," << box.top
+          << " " << box.width << "x" << box.height;
+    }
+  }
+}
+
+void check(const Recipe& recipe, std::uint64_t key, int boxes) {
+  SCOPED_TRACE(testing::Message() << recipe.width << "x" << recipe.height << " " << recipe.h << "x"
+                                  << recipe.v << " components " << recipe.components << " restart "
+                                  << recipe.restart);
+  const auto bytes = encode(recipe, key);
+  const auto want = libjpeg(bytes);
+  RegionDecoder decoder;
+  ASSERT_EQ(decoder.open(bytes), "");
+  const auto width = static_cast<std::uint32_t>(recipe.width),
+             height = static_cast<std::uint32_t>(recipe.height);
+  expect_equal(decoder, want, {0, 0, width, height});
+  Random random(key);
+  for (int i = 0; i < boxes; ++i) {
+    const auto left = static_cast<std::uint32_t>(random.below(width)),
+               top = static_cast<std::uint32_t>(random.below(height));
+    expect_equal(decoder, want,
+                 {left, top, 1 + static_cast<std::uint32_t>(random.below(width - left)),
+                  1 + static_cast<std::uint32_t>(random.below(height - top))});
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Region, EqualsLibjpegForEverySizeModulo16) {
+  for (const auto& [h, v] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{2, 2}}) {
+    for (int size = 33; size < 50; ++size) {
+      check({.width = size, .height = 80 - size, .h = h, .v = v}, static_cast<std::uint64_t>(size),
+            30);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Region, EqualsLibjpegOnTinyPictures) {
+  for (int width = 1; width < 12; ++width) {
+    for (int height = 1; height < 12; ++height) {
+      check({.width = width, .height = height}, 7, 3);
+      check({.width = width, .height = height, .components = 1}, 7, 3);
+      if (width > 4) check({.width = width, .height = height, .h = 2, .v = 2}, 7, 3);
+      if (width > 4) check({.width = width, .height = height, .h = 2, .v = 1}, 7, 3);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Region, EqualsLibjpegWithRestartsQualitiesAndOptimisedTables) {
+  for (unsigned restart : {1U, 3U, 7U, 40U}) {
+    check({.width = 301, .height = 203, .h = 2, .v = 2, .restart = restart}, restart, 20);
+    check({.width = 301, .height = 203, .restart = restart, .optimise = true}, restart, 20);
+  }
+  for (int quality : {1, 10, 50, 75, 95, 100}) {
+    check({.width = 250, .height = 190, .h = 2, .v = 2, .quality = quality, .optimise = true}, 1,
+          20);
+    check({.width = 250, .height = 190, .quality = quality}, 2, 20);
+  }
+}
+
+TEST(Region, LeavesTheUnusualToTheLibrary) {
+  RegionDecoder decoder;
+  EXPECT_NE(decoder.open({}), "");
+  EXPECT_NE(decoder.open(as_byte_span("not a picture")), "");
+  EXPECT_EQ(decoder.open(encode({.width = 64, .height = 64, .h = 2, .v = 4}, 1)),
+            "unusual sampling");
+  EXPECT_EQ(decoder.open(encode({.width = 64, .height = 64, .h = 1, .v = 2}, 1)),
+            "unusual sampling");
+  EXPECT_EQ(decoder.open(encode({.width = 4, .height = 64, .h = 2, .v = 2}, 1)), "too narrow");
+}
+
+TEST(Region, EveryCutIsNoticedWhereverTheBoxLies) {
+  const auto bytes = encode({.width = 97, .height = 61, .h = 2, .v = 2}, 5);
+  std::vector<std::uint8_t> out(8 * 8 * 3);
+  for (std::size_t cut = 1; cut < bytes.size(); cut += 7) {
+    RegionDecoder decoder;
+    const ByteSpan part = ByteSpan(bytes).first(bytes.size() - cut);
+    if (decoder.open(part).empty()) {
+      EXPECT_FALSE(decoder.decode({0, 0, 8, 8}, out.data(), 24)) << "cut " << cut;
+    }
+  }
+}
+
+TEST(Region, NoBitFlipLeavesTheBuffers) {  // run under AddressSanitizer
+  const auto original = encode({.width = 120, .height = 90, .h = 2, .v = 1, .restart = 5}, 9);
+  Random random(3);
+  std::vector<std::uint8_t> out(120 * 90 * 3);
+  RegionDecoder decoder;
+  for (int i = 0; i < 3000; ++i) {
+    auto bytes = original;
+    for (int flips = 0; flips < 3; ++flips) {
+      bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1U << random.below(8));
+    }
+    if (!decoder.open(bytes).empty() || decoder.width() > 120 || decoder.height() > 90) continue;
+    (void)decoder.decode({0, 0, decoder.width(), decoder.height()}, out.data(), 360);
+  }
+}
+
+}  // namespace
+}  // namespace headrace::jpeg
