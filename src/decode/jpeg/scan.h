@@ -13,6 +13,7 @@
 #include "headrace/base/bytes.h"
 #include "headrace/decode/jpeg/headers.h"
 #include "headrace/decode/jpeg/huffman.h"
+#include "headrace/decode/jpeg/mcu_run.h"
 
 namespace headrace::jpeg {
 
@@ -43,20 +44,11 @@ class ScanDecoder {
   struct Segment {  ///< between restart markers, in clean_
     std::size_t begin = 0, end = 0;
   };
-  struct Bits {
-    const std::uint8_t* at;
-    std::uint64_t window;  ///< the next bits, from the top
-    std::uint32_t count;   ///< how many of them are valid
-  };
-
   bool unstuff(ByteSpan bytes);
   bool begin_segment();
   bool segment_done() const;
-  template <bool kKeep>
-  bool run(std::uint32_t begin, std::uint32_t count, const std::array<std::int16_t*, 3>& base,
-           const std::array<std::size_t, 3>& stride);
-  static bool block(Bits& bits, const HuffmanTable& dc, const HuffmanTable& ac,
-                    std::int32_t& predictor, std::int16_t* out);
+  bool run(bool keep, std::uint32_t begin, std::uint32_t count,
+           const std::array<std::int16_t*, 3>& base, const std::array<std::size_t, 3>& stride);
 
   const Headers* headers_ = nullptr;
   std::array<HuffmanTable, 4> dc_, ac_;
@@ -65,7 +57,7 @@ class ScanDecoder {
   std::size_t segment_ = 0;
   std::uint32_t left_in_segment_ = 0;  ///< MCUs
   std::uint32_t mcus_per_row_ = 0, mcu_rows_ = 0, rows_done_ = 0;
-  Bits bits_{};
+  BitState bits_{};
   std::array<std::int32_t, 3> predictors_{};
 };
 
