@@ -36,13 +36,6 @@ inline std::uint64_t load_big_endian(const std::uint8_t* at) {
   return __builtin_bswap64(word);
 }
 
-/// Afterwards at least 56 bits are valid, and the 8 below them are right as well.
-inline void refill(BitState& b) {
-  b.window |= load_big_endian(b.at) >> b.count;
-  b.at += (63 - b.count) >> 3U;
-  b.count |= 56U;
-}
-
 }  // namespace headrace::jpeg
 #endif
 
@@ -70,66 +63,78 @@ HWY_NOINLINE FastEntry long_code(std::uint64_t window, const HuffmanTable& table
                                       code.symbol, code.length);
 }
 
-HWY_INLINE bool decode_block(BitState& bits, const HuffmanTable& dc, const HuffmanTable& ac,
+/// Afterwards at least 56 bits are valid, and the 8 below them are right as well.
+HWY_INLINE void refill(const std::uint8_t*& at, std::uint64_t& window, std::uint32_t& count) {
+  window |= load_big_endian(at) >> count;
+  at += (63 - count) >> 3U;
+  count |= 56U;
+}
+
+HWY_INLINE FastEntry look(const FastEntry* table, std::uint64_t window) {
+  return table[window >> (64U - kLookBits)];
+}
+
+/// Takes one value: goes on to the index that it has, and puts it there.
+HWY_INLINE void take(FastEntry entry, std::uint64_t& window, std::uint32_t& count, std::uint32_t& k,
+                     std::int16_t* HWY_RESTRICT out) {
+  k += advance_of(entry);
+  out[kPlaces.offset[k]] = static_cast<std::int16_t>(value_of(window, entry));
+  window <<= entry & 63U;
+  count -= entry & 63U;
+}
+
+/// The state is three variables, not one: so the compiler keeps them in registers.
+HWY_INLINE bool decode_block(const std::uint8_t*& at, std::uint64_t& window, std::uint32_t& count,
+                             const HuffmanTable& dc, const HuffmanTable& ac,
                              std::int32_t& predictor, std::int16_t* HWY_RESTRICT out) {
-  BitState b = bits;
-  refill(b);
-  FastEntry entry = dc.fast_table()[b.window >> (64U - kLookBits)];
+  refill(at, window, count);
+  FastEntry entry = look(dc.fast_table(), window);
   if (HWY_UNLIKELY(advance_of(entry) == kSlow)) {
-    entry = long_code(b.window, dc, false);
+    entry = long_code(window, dc, false);
     if (advance_of(entry) == 0) return false;
   }
-  predictor += value_of(b.window, entry);
-  b.window <<= entry & 63U;
-  b.count -= entry & 63U;
-  if (predictor != static_cast<std::int16_t>(predictor)) return false;
-  out[0] = static_cast<std::int16_t>(predictor);
+  const std::int32_t value = predictor + value_of(window, entry);
+  window <<= entry & 63U;
+  count -= entry & 63U;
+  if (value != static_cast<std::int16_t>(value)) return false;
+  predictor = value;
+  out[0] = static_cast<std::int16_t>(value);
 
   const FastEntry* const table = ac.fast_table();
   std::uint32_t k = 1;
-  const auto take = [&]() HWY_ATTR {
-    k += advance_of(entry);
-    out[kPlaces.offset[k]] = static_cast<std::int16_t>(value_of(b.window, entry));
-    b.window <<= entry & 63U;
-    b.count -= entry & 63U;
-  };
   for (;;) {
     do {  // a look and its value take 22 bits at most, 6 on average: four to a refill of 56
-      refill(b);
-      entry = table[b.window >> (64U - kLookBits)];
-      take();
+      refill(at, window, count);
+      entry = look(table, window);
+      take(entry, window, count, k, out);
       if (HWY_UNLIKELY(k >= 64)) break;
-      entry = table[b.window >> (64U - kLookBits)];
-      take();
+      entry = look(table, window);
+      take(entry, window, count, k, out);
       if (HWY_UNLIKELY(k >= 64)) break;
-      if (HWY_UNLIKELY(b.count < 22)) continue;
-      entry = table[b.window >> (64U - kLookBits)];
-      take();
+      if (HWY_UNLIKELY(count < 22)) continue;
+      entry = look(table, window);
+      take(entry, window, count, k, out);
       if (HWY_UNLIKELY(k >= 64)) break;
-      if (HWY_UNLIKELY(b.count < 22)) continue;
-      entry = table[b.window >> (64U - kLookBits)];
-      take();
+      if (HWY_UNLIKELY(count < 22)) continue;
+      entry = look(table, window);
+      take(entry, window, count, k, out);
     } while (HWY_LIKELY(k < 64));
-    const std::uint32_t advance = advance_of(entry);
-    if (HWY_LIKELY(advance != kSlow)) {
-      bits = b;
-      return k == 64 || advance == kEndOfBlock;  // else: a run that leaves the block
-    }
+    if (HWY_LIKELY(advance_of(entry) != kSlow)) break;
     k -= kSlow;
-    refill(b);
-    entry = long_code(b.window, ac, true);
+    refill(at, window, count);
+    entry = long_code(window, ac, true);
     if (advance_of(entry) == 0) return false;
-    take();
-    if (k >= 64) {
-      bits = b;
-      return k == 64 || advance_of(entry) == kEndOfBlock;
-    }
+    take(entry, window, count, k, out);
+    if (k >= 64) break;
   }
+  return k == 64 || advance_of(entry) == kEndOfBlock;  // else: a run that leaves the block
 }
 
 template <bool kKeep>
 HWY_INLINE bool decode_all(McuRun& run) {
-  BitState bits = run.bits;
+  const std::uint8_t* at = run.bits.at;
+  std::uint64_t window = run.bits.window;
+  std::uint32_t count = run.bits.count;
   for (std::uint32_t mcu = run.begin; mcu < run.begin + run.count; ++mcu) {
     for (std::uint32_t i = 0; i < run.component_count; ++i) {
       McuRun::Part& c = run.components[i];
@@ -140,13 +145,13 @@ HWY_INLINE bool decode_all(McuRun& run) {
             const std::size_t column = std::size_t{mcu} * c.h + x;
             out += y * c.stride + column / kGroupBlocks * kGroupSize + column % kGroupBlocks * 8;
           }
-          if (!decode_block(bits, *c.dc, *c.ac, c.predictor, out)) return false;
+          if (!decode_block(at, window, count, *c.dc, *c.ac, c.predictor, out)) return false;
         }
       }
     }
-    if (bits.at > run.limit) return false;
+    if (at > run.limit) return false;
   }
-  run.bits = bits;
+  run.bits = {at, window, count};
   return true;
 }
 
