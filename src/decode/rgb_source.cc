@@ -59,8 +59,25 @@ Result<PictureInfo> RgbSource::inspect(ByteSpan encoded) {
   }
 }
 
+std::optional<RgbView> RgbSource::fast_part(ByteSpan encoded, const Box& box) {
+  if (!fast_.open(encoded).empty()) return std::nullopt;
+  if (std::uint64_t{fast_.width()} * fast_.height() > limits_.pixels) return std::nullopt;
+  const std::size_t stride = std::size_t{box.width} * 3;
+  if (rgb_.size() < stride * box.height) rgb_.resize(stride * box.height);
+  if (!fast_.decode(box, rgb_.data(), stride)) return std::nullopt;
+  return RgbView{rgb_.data(), stride, box.width, box.height};
+}
+
+std::optional<RgbView> RgbSource::fast_whole(ByteSpan encoded) {
+  if (!fast_.open(encoded).empty()) return std::nullopt;
+  return fast_part(encoded, {0, 0, fast_.width(), fast_.height()});
+}
+
 Result<RgbView> RgbSource::whole(ByteSpan encoded, std::vector<std::string>& warnings) {
   const auto format = sniff(encoded);
+  if (format == PictureFormat::jpeg) {
+    if (const auto view = fast_whole(encoded)) return *view;
+  }
   Result<PictureInfo> decoded = PictureInfo{};
   switch (format) {
     case PictureFormat::jpeg:
@@ -81,6 +98,9 @@ Result<RgbView> RgbSource::whole(ByteSpan encoded, std::vector<std::string>& war
 
 Result<RgbView> RgbSource::part(ByteSpan encoded, const Box& box,
                                 std::vector<std::string>& warnings) {
+  if (sniff(encoded) == PictureFormat::jpeg) {
+    if (const auto view = fast_part(encoded, box)) return *view;
+  }
   HEADRACE_TRY(const auto picture, whole(encoded, warnings));
   return RgbView{picture.pixels + box.top * picture.stride + std::size_t{box.left} * 3,
                  picture.stride, box.width, box.height};
