@@ -15,4 +15,11 @@ struct Damage {
   bool operator==(const Damage&) const = default;
 };
 
+struct PlacedDamage {
+  std::string key;  ///< of the container
+  Damage damage;
+
+  bool operator==(const PlacedDamage&) const = default;
+};
+
 }  // namespace headrace

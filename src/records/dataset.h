@@ -17,6 +17,7 @@
 #include "headrace/base/context.h"
 #include "headrace/base/digest.h"
 #include "headrace/base/result.h"
+#include "headrace/records/damage.h"
 #include "headrace/storage/side_store.h"
 #include "headrace/storage/store.h"
 
@@ -59,6 +60,13 @@ class Dataset {
   /// Of the canonical order: keys, sizes, pins, labels where the index knows them. Guards resume
   /// and caches only; it is in no order.
   virtual Hash128 fingerprint() const = 0;
+
+  /// How the index was found: "listing", "list", "idx", "scan", "side-store"; "mixed" if shards
+  /// differ.
+  virtual std::string index_source() const { return "listing"; }
+  /// Stretches of containers that could not be read as records. Each is a sample, too, so that
+  /// the policy for bad samples applies to it. At most 1000 a container.
+  virtual std::vector<PlacedDamage> damage() const { return {}; }
 };
 
 struct OpenOptions {

@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-inline constexpr int kListers = 8;
+inline constexpr unsigned kListers = 8;
 
 using ObjectSink = std::function<Result<void>(std::span<const ObjectInfo>)>;
 
@@ -27,7 +27,7 @@ Result<std::vector<std::string>> find_folders(Store& store, const std::string& p
 
 /// Lists every folder to its full depth on at most `listers` threads. `sink` is called from these
 /// threads, several at a time. The first error ends the others and is returned.
-Result<void> list_folders(Store& store, std::span<const std::string> folders, int listers,
+Result<void> list_folders(Store& store, std::span<const std::string> folders, unsigned listers,
                           const std::stop_token& stop, const ObjectSink& sink);
 
 }  // namespace headrace
