@@ -1,61 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <pthread.h>
 
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <exception>
-#include <thread>
 #include <tuple>
 
 #include "command.h"
+#include "headrace/base/signal_stop.h"
 
 namespace {
 
 constexpr int kUsage = 2;
-constexpr int kStopped = 130;
-
-/// Turns the first SIGINT or SIGTERM into a stop, the second into an end at once.
-/// Signals are taken by sigwait on a thread of its own, so no handler runs in the library.
-class SignalStop {
- public:
-  SignalStop() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    sigaddset(&signals_, SIGUSR2);  // ends the waiting thread
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-    std::ignore = signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error value
-    waiter_ = std::thread([this] { wait(); });
-  }
-  SignalStop(const SignalStop&) = delete;
-  SignalStop& operator=(const SignalStop&) = delete;
-  ~SignalStop() {
-    done_ = true;
-    pthread_kill(waiter_.native_handle(), SIGUSR2);
-    waiter_.join();
-  }
-  std::stop_token token() { return source_.get_token(); }
-
- private:
-  void wait() {
-    for (int seen = 0; sigwait(&signals_, &seen) == 0;) {
-      if (done_) return;
-      if (seen == SIGUSR2) continue;
-      if (!source_.request_stop()) std::_Exit(kStopped);
-    }
-  }
-
-  sigset_t signals_{};
-  std::stop_source source_;
-  std::atomic<bool> done_ = false;
-  std::thread waiter_;
-};
 
 int report(const headrace::Error& error) {
   fmt::print(stderr, "headrace: {}: {}\n", to_string(error.code()), error.to_string());
-  return error.code() == headrace::Code::cancelled ? kStopped : 1;
+  return error.code() == headrace::Code::cancelled ? headrace::kStoppedExit : 1;
 }
 
 int run(int argc, char** argv) {
@@ -72,10 +31,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return root.exit(error) == 0 ? 0 : kUsage;
   }
-  SignalStop signals;
+  headrace::SignalStop signals;
   auto code = invocation.run(signals.token());
   if (!code) return report(code.error());
-  return signals.token().stop_requested() ? kStopped : *code;
+  return signals.token().stop_requested() ? headrace::kStoppedExit : *code;
 }
 
 }  // namespace
