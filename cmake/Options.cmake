@@ -13,6 +13,10 @@ option(HEADRACE_TRAIN "build headrace-train (needs libtorch)" ON)
 option(HEADRACE_PYTHON "build the Python module (needs nanobind in .venv)" ON)
 option(HEADRACE_FUZZ "link the fuzzers with libFuzzer (clang)" OFF)
 
+# A product and a sum are two roundings everywhere: a machine that fuses them would crop, resize
+# and normalise a little differently.
+add_compile_options(-ffp-contract=off)
+
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})

@@ -13,32 +13,18 @@ namespace headrace {
 
 namespace {
 
-/// The part of the resized picture that the output shows, and where it lies in the output: the
-/// crop may leave the picture, on any side.
-struct Placement {
-  Box window;
-  std::uint32_t left = 0;
-  std::uint32_t top = 0;
-};
-
 struct Range {
   std::uint32_t begin = 0, size = 0, at = 0;
 };
 
+/// What of the resized picture an output of `size` from `crop` on shows, and where in the output:
+/// the crop may leave the picture, on either side.
 Range overlap(std::int64_t crop, std::uint32_t size, std::uint32_t scaled) {
   const auto begin = std::max<std::int64_t>(crop, 0);
   const auto end = std::min<std::int64_t>(crop + size, scaled);
   if (end <= begin) return {};
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin),
           static_cast<std::uint32_t>(begin - crop)};
-}
-
-Placement place(const Transform& transform, const Params& params) {
-  const auto x = overlap(params.crop_left, transform.width, params.scaled_width);
-  const auto y = overlap(params.crop_top, transform.height, params.scaled_height);
-  // Flipped is the output, its padding too.
-  const auto left = params.flip ? transform.width - x.at - x.size : x.at;
-  return {{x.begin, y.begin, x.size, y.size}, left, y.at};
 }
 
 }  // namespace
@@ -48,7 +34,6 @@ struct Decoder::Impl {
 
   RgbSource source;
   Resizer resizer;
-  std::vector<std::uint8_t> rows;
   std::vector<std::string> warnings;
 };
 
@@ -76,20 +61,20 @@ Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
   HEADRACE_TRY(const auto info, impl_->source.inspect(encoded));
   const auto params = params_for(transform, key, info.width, info.height);
   HEADRACE_TRY(const auto view, impl_->source.part(encoded, params.source, impl_->warnings));
-  const auto placement = place(transform, params);
-  SampleWriter writer(transform, out);
-  const Box& window = placement.window;
-  if (window.width < transform.width || window.height < transform.height) writer.clear();
-  if (window.width == 0 || window.height == 0) return {};
-  const std::size_t stride = std::size_t{window.width} * 3;
-  impl_->rows.resize(stride * window.height);
+  const auto x = overlap(params.crop_left, transform.width, params.scaled_width);
+  const auto y = overlap(params.crop_top, transform.height, params.scaled_height);
+  // A flip is of the output, its padding included.
+  const auto left = params.flip ? transform.width - x.at - x.size : x.at;
+  SampleWriter writer(transform, {left, y.at, x.size, y.size}, out);
+  if (x.size == 0 || y.size == 0) return {};
   impl_->resizer.resize(view,
-                        {params.scaled_width, params.scaled_height, window, params.flip,
-                         Filter::bilinear, transform.pass_order},
-                        impl_->rows.data(), stride);
-  for (std::uint32_t y = 0; y < window.height; ++y) {
-    writer.write(placement.top + y, placement.left, window.width, impl_->rows.data() + y * stride);
-  }
+                        {params.scaled_width,
+                         params.scaled_height,
+                         {x.begin, y.begin, x.size, y.size},
+                         params.flip,
+                         Filter::bilinear,
+                         transform.pass_order},
+                        writer);
   return {};
 }
 

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file Pillow's antialiased resize of 8-bit pictures, bit for bit: `crop(box).resize(size)`.
 ///
-/// Not thread-safe: one Resizer a thread; it keeps its tables and rows. Source of the arithmetic:
-/// Pillow's libImaging/Resample.c (MIT-CMU): coefficients in double, rounded to 22 bits; one pass
-/// a direction, each rounded to 8 bits. Pillow up to 12 runs the horizontal pass first, and that
-/// is the default; Pillow 13 begins with the vertical one for some shapes, which changes single
-/// pixels by one. Example:
+/// Not thread-safe: one Resizer a thread; it keeps its tables and rows. Rows go in as they are
+/// decoded and come out as soon as they are complete, so only a few are ever held.
+///
+/// Source of the arithmetic: Pillow's libImaging/Resample.c (MIT-CMU): coefficients in double,
+/// rounded to 22 bits; one pass a direction, each rounded to 8 bits. Pillow up to 12.1 runs the
+/// horizontal pass first: the default, `pillow12`. Pillow 13.0 begins with the vertical one if
+/// the height shrinks by more than twice what the width shrinks by, which changes single pixels
+/// by one: `pillow13`. Example:
 ///
 ///     Resizer resizer;
-///     resizer.resize({rgb, stride, 500, 375}, {224, 224, {0, 0, 224, 224}}, out, 3 * 224);
+///     resizer.resize({rgb, stride, 500, 375}, {224, 224, {0, 0, 224, 224}}, sink);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "headrace/decode/resize_kernels.h"
+#include "headrace/decode/resize_table.h"
 #include "headrace/decode/transform.h"
 
 namespace headrace {
-
-enum class Filter { nearest, box, bilinear, hamming, bicubic, lanczos };
 
 /// RGB, three bytes a pixel.
 struct RgbView {
@@ -37,37 +41,55 @@ struct ResizeGoal {
   PassOrder order = PassOrder::pillow12;
 };
 
-/// For one direction: output pixel i is the sum of `count[i]` samples from `first[i]` on, weighted
-/// by `taps` fixed-point numbers each.
-struct ResizeTable {
-  static constexpr int kBits = 22;
+/// Takes finished rows, top to bottom.
+class RowSink {
+ public:
+  RowSink() = default;
+  RowSink(const RowSink&) = delete;
+  RowSink& operator=(const RowSink&) = delete;
+  virtual ~RowSink() = default;
 
-  std::uint32_t taps = 0;  ///< room for each output pixel in `weights`
-  std::vector<std::uint32_t> first;
-  std::vector<std::uint32_t> count;
-  std::vector<std::int32_t> weights;
-  std::vector<double> scratch;
-
-  /// Of output pixels begin .. begin + size of `scaled`, made from `source` samples.
-  void fill(Filter filter, std::uint32_t source, std::uint32_t scaled, std::uint32_t begin,
-            std::uint32_t size);
-  void reverse();
+  /// Row `y` of the window, of the window's width; valid during the call.
+  virtual void row(std::uint32_t y, const PlanarRow& row) = 0;
 };
 
 class Resizer {
  public:
-  /// REQUIRES: source not empty; the window lies within width × height; `out` holds it.
-  void resize(const RgbView& source, const ResizeGoal& goal, std::uint8_t* out,
-              std::size_t out_stride);
+  /// The sink must live until the last row.
+  /// REQUIRES: no size is 0; the window lies within goal.width × goal.height
+  void begin(std::uint32_t width, std::uint32_t height, const ResizeGoal& goal, RowSink& sink);
+
+  /// Which rows of the source are needed: first_row() <= y < end_row(), to be added in order.
+  std::uint32_t first_row() const { return down_.first.front(); }
+  std::uint32_t end_row() const { return down_.first.back() + down_.count.back(); }
+
+  /// The next row. REQUIRES: kRowSlack bytes after each plane's end can be read
+  void add(const PlanarRow& row);
+  void add(const std::uint8_t* rgb);
+
+  /// All of the above.
+  void resize(const RgbView& source, const ResizeGoal& goal, RowSink& sink);
 
  private:
-  void nearest(const RgbView& source, const ResizeGoal& goal, std::uint8_t* out,
-               std::size_t out_stride);
+  std::uint8_t* ring_plane(std::size_t row, std::size_t plane);
+  void keep(const PlanarRow& row);
+  void emit(std::uint32_t y);
 
   ResizeTable across_;
   ResizeTable down_;
-  std::vector<std::uint8_t> between_;
-  std::vector<std::int32_t> sums_;
+  AcrossPlan across_plan_;
+  RowSink* sink_ = nullptr;
+  std::uint32_t source_width_ = 0;
+  bool down_first_ = false;
+  std::uint32_t next_in_ = 0;   // row of the source
+  std::uint32_t next_out_ = 0;  // row of the window
+  std::size_t ring_rows_ = 0;
+  std::size_t ring_width_ = 0;  // of a plane in the ring, padded
+  std::vector<std::uint8_t> ring_;
+  std::vector<std::uint8_t> split_;   // one row of the source, as planes
+  std::vector<std::uint8_t> result_;  // one row of the window, as planes
+  std::vector<std::uint8_t> tall_;    // one row between the passes, if the vertical one is first
+  std::vector<const std::uint8_t*> taps_;
 };
 
 }  // namespace headrace

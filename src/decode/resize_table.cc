@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headrace/decode/resize_table.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "headrace/decode/resize.h"
-
 namespace headrace {
 
 namespace {
+
+constexpr std::int32_t kOne = 1 << ResizeTable::kBits;
 
 double sinc(double x) {
   if (x == 0.0) return 1.0;
@@ -15,85 +17,104 @@ double sinc(double x) {
   return std::sin(x) / x;
 }
 
-double weight(Filter filter, double x) {
-  constexpr double kA = -0.5;  // of the bicubic family
-  switch (filter) {
-    case Filter::nearest:
-    case Filter::box:
-      return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
-    case Filter::bilinear:
-      x = std::fabs(x);
-      return x < 1.0 ? 1.0 - x : 0.0;
-    case Filter::hamming:
-      x = std::fabs(x);
-      if (x == 0.0) return 1.0;
-      if (x >= 1.0) return 0.0;
-      x *= std::numbers::pi;
-      return std::sin(x) / x * (0.54 + 0.46 * std::cos(x));
-    case Filter::bicubic:
-      x = std::fabs(x);
-      if (x < 1.0) return ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1;
-      if (x < 2.0) return (((x - 5) * x + 8) * x - 4) * kA;
-      return 0.0;
-    case Filter::lanczos:
-      return x >= -3.0 && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
-  }
+double box(double x) { return x > -0.5 && x <= 0.5 ? 1.0 : 0.0; }
+
+double bilinear(double x) {
+  x = std::fabs(x);
+  return x < 1.0 ? 1.0 - x : 0.0;
+}
+
+double hamming(double x) {
+  x = std::fabs(x);
+  if (x == 0.0) return 1.0;
+  if (x >= 1.0) return 0.0;
+  x *= std::numbers::pi;
+  constexpr double kBase = 0.54F;  // floats in Pillow
+  constexpr double kSwing = 0.46F;
+  return std::sin(x) / x * (kBase + kSwing * std::cos(x));
+}
+
+double bicubic(double x) {
+  constexpr double kA = -0.5;
+  x = std::fabs(x);
+  if (x < 1.0) return ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1;
+  if (x < 2.0) return (((x - 5) * x + 8) * x - 4) * kA;
   return 0.0;
 }
 
-double support_of(Filter filter) {
-  switch (filter) {
-    case Filter::nearest:
-    case Filter::box:
-      return 0.5;
-    case Filter::bilinear:
-    case Filter::hamming:
-      return 1.0;
-    case Filter::bicubic:
-      return 2.0;
-    case Filter::lanczos:
-      return 3.0;
-  }
-  return 0.0;
-}
+double lanczos(double x) { return x >= -3.0 && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0; }
 
 std::int32_t fixed(double value) {
-  constexpr double kOne = 1 << ResizeTable::kBits;
   return static_cast<std::int32_t>((value < 0 ? -0.5 : 0.5) + value * kOne);
 }
 
 }  // namespace
 
-// The order of the operations is Pillow's: the doubles must come out the same.
 void ResizeTable::fill(Filter filter, std::uint32_t source, std::uint32_t scaled,
                        std::uint32_t begin, std::uint32_t size) {
-  const double scale = static_cast<double>(source) / scaled;
-  const double filter_scale = std::max(scale, 1.0);
-  const double support = support_of(filter) * filter_scale;
-  const double inverse = 1.0 / filter_scale;
-  taps = static_cast<std::uint32_t>(std::ceil(support)) * 2 + 1;
   first.resize(size);
   count.resize(size);
-  weights.assign(std::size_t{size} * taps, 0);
-  scratch.resize(taps);
-  for (std::uint32_t i = 0; i < size; ++i) {
+  switch (filter) {
+    case Filter::nearest:
+      return fill_nearest(source, scaled, begin, size);
+    case Filter::box:
+      return fill_filtered(box, 0.5, source, scaled, begin);
+    case Filter::bilinear:
+      return fill_filtered(bilinear, 1.0, source, scaled, begin);
+    case Filter::hamming:
+      return fill_filtered(hamming, 1.0, source, scaled, begin);
+    case Filter::bicubic:
+      return fill_filtered(bicubic, 2.0, source, scaled, begin);
+    case Filter::lanczos:
+      return fill_filtered(lanczos, 3.0, source, scaled, begin);
+  }
+}
+
+// The order of the operations is Pillow's (precompute_coeffs, normalize_coeffs_8bpc): the doubles
+// must come out the same before they are rounded.
+template <class Weight>
+void ResizeTable::fill_filtered(Weight weight, double radius, std::uint32_t source,
+                                std::uint32_t scaled, std::uint32_t begin) {
+  const double scale = static_cast<double>(source) / scaled;
+  const double filter_scale = std::max(scale, 1.0);
+  const double support = radius * filter_scale;
+  const double inverse = 1.0 / filter_scale;
+  std::uint32_t most = 1;
+  for (std::uint32_t i = 0; i < outputs(); ++i) {
     const double center = (begin + i + 0.5) * scale;
-    const auto from = static_cast<std::int64_t>(std::max(center - support + 0.5, 0.0));
-    const auto to = std::min(static_cast<std::int64_t>(center + support + 0.5),
-                             static_cast<std::int64_t>(source));
-    const auto samples = static_cast<std::uint32_t>(std::max<std::int64_t>(to - from, 0));
+    first[i] = static_cast<std::uint32_t>(std::max(center - support + 0.5, 0.0));
+    const auto to = std::min(static_cast<std::uint32_t>(center + support + 0.5), source);
+    count[i] = to > first[i] ? to - first[i] : 0;
+    most = std::max(most, count[i]);
+  }
+  taps = (most + 3) / 4 * 4;
+  weights.assign(first.size() * taps, 0);
+  scratch_.resize(taps);
+  for (std::uint32_t i = 0; i < outputs(); ++i) {
+    const double center = (begin + i + 0.5) * scale;
     double sum = 0.0;
-    for (std::uint32_t t = 0; t < samples; ++t) {
-      const auto at = static_cast<double>(t + from);
-      scratch[t] = weight(filter, (at - center + 0.5) * inverse);
-      sum += scratch[t];
+    for (std::uint32_t t = 0; t < count[i]; ++t) {
+      scratch_[t] = weight((static_cast<double>(t + first[i]) - center + 0.5) * inverse);
+      sum += scratch_[t];
     }
-    first[i] = static_cast<std::uint32_t>(from);
-    count[i] = samples;
-    for (std::uint32_t t = 0; t < samples; ++t) {
-      const double share = sum != 0.0 ? scratch[t] / sum : scratch[t];
-      weights[std::size_t{i} * taps + t] = fixed(share);
-    }
+    if (sum == 0.0) sum = 1.0;
+    std::int32_t* to = weights.data() + std::size_t{i} * taps;
+    for (std::uint32_t t = 0; t < count[i]; ++t) to[t] = fixed(scratch_[t] / sum);
+  }
+}
+
+// Pillow adds the step again and again, so its rounding errors add up as well: kept.
+void ResizeTable::fill_nearest(std::uint32_t source, std::uint32_t scaled, std::uint32_t begin,
+                               std::uint32_t size) {
+  taps = 4;
+  weights.assign(first.size() * taps, 0);
+  const double step = static_cast<double>(source) / scaled;
+  double position = step * 0.5;
+  for (std::uint32_t i = 0; i < begin + size; ++i, position += step) {
+    if (i < begin) continue;
+    first[i - begin] = std::min(static_cast<std::uint32_t>(position), source - 1);
+    count[i - begin] = 1;
+    weights[std::size_t{i - begin} * taps] = kOne;
   }
 }
 

@@ -8,54 +8,60 @@ namespace headrace {
 
 namespace {
 
-/// Pillow's RGB to L: ITU-R 601 in 16 bits.
-std::uint8_t grey_of(const std::uint8_t* rgb) {
-  return static_cast<std::uint8_t>((rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >>
-                                   16U);
-}
+constexpr std::uint32_t kPiece = 256;  // pixels turned grey at a time
 
-std::uint8_t channel(const std::uint8_t* pixel, std::uint32_t c, bool grey) {
-  return grey ? grey_of(pixel) : pixel[c];
+/// Pillow's RGB to L: ITU-R 601 in 16 bits.
+void to_grey(const PlanarRow& row, std::uint32_t from, std::uint32_t width, std::uint8_t* out) {
+  for (std::uint32_t x = 0; x < width; ++x) {
+    const std::uint32_t sum =
+        row[0][from + x] * 19595U + row[1][from + x] * 38470U + row[2][from + x] * 7471U + 0x8000U;
+    out[x] = static_cast<std::uint8_t>(sum >> 16U);
+  }
 }
 
 }  // namespace
 
-SampleWriter::SampleWriter(const Transform& transform, std::span<std::byte> out)
-    : transform_(transform), out_(out) {
+SampleWriter::SampleWriter(const Transform& transform, const Box& window, std::span<std::byte> out)
+    : transform_(transform), window_(window), out_(out) {
   for (std::size_t c = 0; c < 3; ++c) {
     const double deviation = transform.std[c];
     scale_[c] = static_cast<float>(1.0 / (255.0 * deviation));
     bias_[c] = static_cast<float>(-double{transform.mean[c]} / deviation);
   }
+  if (window.width < transform.width || window.height < transform.height) clear();
 }
 
-void SampleWriter::write(std::uint32_t row, std::uint32_t left, std::uint32_t width,
-                         const std::uint8_t* rgb) {
-  const bool grey = transform_.grey;
-  const std::uint32_t channels = transform_.channels();
-  const std::size_t line = std::size_t{row} * transform_.width + left;
+std::uint8_t* SampleWriter::bytes(std::size_t at) {
+  return static_cast<std::uint8_t*>(static_cast<void*>(out_.data())) + at;
+}
+
+float* SampleWriter::floats(std::size_t at) {
+  return static_cast<float*>(static_cast<void*>(out_.data())) + at;
+}
+
+void SampleWriter::row(std::uint32_t y, const PlanarRow& row) {
+  const std::size_t line = (std::size_t{window_.top} + y) * transform_.width + window_.left;
   const std::size_t plane = std::size_t{transform_.width} * transform_.height;
-  if (transform_.layout == Layout::nhwc_u8) {
-    auto* to = static_cast<std::uint8_t*>(static_cast<void*>(out_.data())) + line * channels;
-    if (!grey) {
-      std::memcpy(to, rgb, std::size_t{width} * 3);
-      return;
+  if (transform_.grey) {
+    std::array<std::uint8_t, kPiece> grey{};
+    for (std::uint32_t x = 0; x < window_.width; x += kPiece) {
+      const auto size = std::min(kPiece, window_.width - x);
+      to_grey(row, x, size, grey.data());
+      if (transform_.layout == Layout::nchw_f32) {
+        to_float(grey.data(), size, scale_[0], bias_[0], floats(line + x));
+      } else {
+        std::memcpy(bytes(line + x), grey.data(), size);
+      }
     }
-    for (std::uint32_t x = 0; x < width; ++x) to[x] = grey_of(rgb + std::size_t{x} * 3);
     return;
   }
-  for (std::uint32_t c = 0; c < channels; ++c) {
+  if (transform_.layout == Layout::nhwc_u8) return join_rgb(row, window_.width, bytes(line * 3));
+  for (std::size_t c = 0; c < 3; ++c) {
     const std::size_t at = c * plane + line;
     if (transform_.layout == Layout::nchw_u8) {
-      auto* to = static_cast<std::uint8_t*>(static_cast<void*>(out_.data())) + at;
-      for (std::uint32_t x = 0; x < width; ++x) to[x] = channel(rgb + std::size_t{x} * 3, c, grey);
+      std::memcpy(bytes(at), row[c], window_.width);
     } else {
-      auto* to = static_cast<float*>(static_cast<void*>(out_.data())) + at;
-      const float scale = scale_[c];
-      const float bias = bias_[c];
-      for (std::uint32_t x = 0; x < width; ++x) {
-        to[x] = static_cast<float>(channel(rgb + std::size_t{x} * 3, c, grey)) * scale + bias;
-      }
+      to_float(row[c], window_.width, scale_[c], bias_[c], floats(at));
     }
   }
 }
@@ -66,9 +72,8 @@ void SampleWriter::clear() {
     return;
   }
   const std::size_t plane = std::size_t{transform_.width} * transform_.height;
-  auto* to = static_cast<float*>(static_cast<void*>(out_.data()));
-  for (std::uint32_t c = 0; c < transform_.channels(); ++c) {
-    std::fill_n(to + c * plane, plane, bias_[c]);
+  for (std::size_t c = 0; c < transform_.channels(); ++c) {
+    std::fill_n(floats(c * plane), plane, bias_[c]);
   }
 }
 

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file The last step of a sample: rows of 8-bit RGB into the layout of the batch.
+/// \file The last step of a sample: finished rows into the layout of the batch.
 ///
-/// Thread-safe: reads only what it was made with. Floats are pixel * (1 / (255 std)) - mean / std
-/// with both factors rounded to float once: within 1e-6 of (pixel / 255 - mean) / std, the same
-/// on every machine, and one multiplication and one addition a sample.
+/// Not thread-safe: one writer a sample. Floats are pixel * (1 / (255 std)) - mean / std with both
+/// factors rounded to float once: within 1e-6 of (pixel / 255 - mean) / std, the same on every
+/// machine, and one multiplication and one addition a sample.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 
+#include "headrace/decode/resize.h"
 #include "headrace/decode/transform.h"
 
 namespace headrace {
 
-/// Writes `rows` rows of RGB, of the transform's width, from output row `top` on.
-class SampleWriter {
+class SampleWriter : public RowSink {
  public:
-  SampleWriter(const Transform& transform, std::span<std::byte> out);
+  /// `window` is where the rows lie in the sample; what is outside stays zero (before the
+  /// normalisation). REQUIRES: out.size() == transform.sample_bytes()
+  SampleWriter(const Transform& transform, const Box& window, std::span<std::byte> out);
 
-  /// `left` output columns on are written with `width` pixels of `rgb`.
-  void write(std::uint32_t row, std::uint32_t left, std::uint32_t width, const std::uint8_t* rgb);
-  /// Black (zero before normalisation) everywhere.
-  void clear();
+  void row(std::uint32_t y, const PlanarRow& row) override;
 
  private:
+  void clear();
+  std::uint8_t* bytes(std::size_t at);
+  float* floats(std::size_t at);
+
   const Transform& transform_;
+  Box window_;
   std::span<std::byte> out_;
   std::array<float, 3> scale_{};
   std::array<float, 3> bias_{};

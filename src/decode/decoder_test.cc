@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/decode/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "headrace/decode/resize.h"
+
+namespace headrace {
+namespace {
+
+std::string picture(const std::string& file) {
+  std::ifstream stream(std::string(HEADRACE_TEST_DATA "/vectors/") + file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Transform small(Augment augment, Layout layout) {
+  Transform transform;
+  transform.augment = augment;
+  transform.layout = layout;
+  transform.width = 48;
+  transform.height = 40;
+  transform.resize = 56;
+  return transform;
+}
+
+std::vector<std::byte> decoded(const std::string& bytes, const Transform& transform,
+                               const SampleKey& key = {}) {
+  Decoder decoder;
+  std::vector<std::byte> out(transform.sample_bytes(), std::byte{0xee});
+  const auto done = decoder.decode_into(as_byte_span(bytes), transform, key, out);
+  EXPECT_TRUE(done.ok()) << (done.ok() ? "" : done.error().to_string());
+  return out;
+}
+
+int at(const std::vector<std::byte>& bytes, std::size_t index) {
+  return std::to_integer<int>(bytes[index]);
+}
+
+TEST(Decoder, LayoutsHoldTheSamePixels) {
+  const auto bytes = picture("jpeg/baseline_420.jpg");
+  for (const auto augment : {Augment::random_resized_crop, Augment::center_crop, Augment::none}) {
+    const auto nhwc = decoded(bytes, small(augment, Layout::nhwc_u8));
+    const auto nchw = decoded(bytes, small(augment, Layout::nchw_u8));
+    const auto transform = small(augment, Layout::nchw_f32);
+    const auto floats = decoded(bytes, transform);
+    constexpr std::size_t kPlane = 48 * 40;
+    for (std::size_t i = 0; i < kPlane; ++i) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        const int pixel = at(nhwc, 3 * i + c);
+        ASSERT_EQ(at(nchw, c * kPlane + i), pixel);
+        float value = 0;
+        std::memcpy(&value, &floats[(c * kPlane + i) * 4], 4);
+        const double expected = (pixel / 255.0 - transform.mean[c]) / transform.std[c];
+        ASSERT_NEAR(value, expected, 1e-6);
+      }
+    }
+  }
+}
+
+TEST(Decoder, ASampleIsTheResizedPartOfTheWholePicture) {
+  const auto bytes = picture("jpeg/baseline_422.jpg");
+  const auto transform = small(Augment::random_resized_crop, Layout::nhwc_u8);
+  class Collect : public RowSink {
+   public:
+    void row(std::uint32_t y, const PlanarRow& row) override {
+      join_rgb(row, 48, rgb.data() + std::size_t{y} * 48 * 3);
+    }
+    std::vector<std::uint8_t> rgb = std::vector<std::uint8_t>(48 * 40 * 3);
+  };
+  Decoder decoder;
+  for (std::uint64_t sample = 0; sample < 50; ++sample) {
+    const auto whole = *decoder.decode(as_byte_span(bytes));
+    const auto params = params_for(transform, {1, 0, sample}, whole.width, whole.height);
+    const Box& box = params.source;
+    Collect expected;
+    Resizer().resize({whole.rgb.data() + (std::size_t{box.top} * whole.width + box.left) * 3,
+                      std::size_t{whole.width} * 3, box.width, box.height},
+                     {48, 40, {0, 0, 48, 40}, params.flip}, expected);
+    const auto out = decoded(bytes, transform, {1, 0, sample});
+    ASSERT_EQ(std::memcmp(out.data(), expected.rgb.data(), out.size()), 0) << sample;
+  }
+}
+
+TEST(Decoder, PadCropShowsBlackOutside) {
+  const auto bytes = picture("png/size_8x8.png");
+  auto transform = small(Augment::pad_crop, Layout::nhwc_u8);
+  transform.width = transform.height = 8;
+  Decoder decoder;
+  const auto whole = *decoder.decode(as_byte_span(bytes));
+  for (std::uint64_t sample = 0; sample < 100; ++sample) {
+    const auto params = params_for(transform, {5, 1, sample}, 8, 8);
+    const auto out = decoded(bytes, transform, {5, 1, sample});
+    for (int y = 0; y < 8; ++y) {
+      for (int x = 0; x < 8; ++x) {
+        const int from_x = params.crop_left + (params.flip ? 7 - x : x);
+        const int from_y = params.crop_top + y;
+        const bool inside = from_x >= 0 && from_x < 8 && from_y >= 0 && from_y < 8;
+        for (int c = 0; c < 3; ++c) {
+          const auto index = static_cast<std::size_t>((from_y * 8 + from_x) * 3 + c);
+          const int expected = inside ? whole.rgb[index] : 0;
+          ASSERT_EQ(at(out, static_cast<std::size_t>((y * 8 + x) * 3 + c)), expected);
+        }
+      }
+    }
+  }
+}
+
+TEST(Decoder, BlackOutsideIsNormalisedToo) {
+  const auto bytes = picture("png/size_8x8.png");
+  auto transform = small(Augment::center_crop, Layout::nchw_f32);
+  transform.resize = 8;
+  const auto out = decoded(bytes, transform);
+  float corner = 0;
+  std::memcpy(&corner, out.data(), 4);
+  EXPECT_NEAR(corner, -0.485 / 0.229, 1e-6);
+}
+
+TEST(Decoder, GreyIsTheLumaOfThePixels) {
+  const auto bytes = picture("png/rgb8.png");
+  auto transform = small(Augment::none, Layout::nchw_u8);
+  const auto colour = decoded(bytes, transform);
+  transform.grey = true;
+  const auto grey = decoded(bytes, transform);
+  constexpr std::size_t kPlane = 48 * 40;
+  ASSERT_EQ(grey.size(), kPlane);
+  for (std::size_t i = 0; i < kPlane; ++i) {
+    const int sum = at(colour, i) * 19595 + at(colour, kPlane + i) * 38470 +
+                    at(colour, 2 * kPlane + i) * 7471 + 0x8000;
+    ASSERT_EQ(at(grey, i), sum >> 16);
+  }
+}
+
+TEST(Decoder, AGreyPictureStaysAsItIs) {
+  const auto bytes = picture("png/grey8.png");
+  auto transform = small(Augment::none, Layout::nchw_u8);
+  const auto colour = decoded(bytes, transform);
+  transform.grey = true;
+  const auto grey = decoded(bytes, transform);
+  EXPECT_EQ(std::memcmp(grey.data(), colour.data(), grey.size()), 0);
+}
+
+TEST(Decoder, ExtremeShapesBecomeSamples) {
+  for (const auto* file : {"jpeg/size_65500x1.jpg", "jpeg/size_1x65500.jpg",
+                           "jpeg/size_1x1_2x2.jpg", "webp/size_1x16383.webp", "png/size_7x1.png"}) {
+    for (const auto augment :
+         {Augment::random_resized_crop, Augment::center_crop, Augment::pad_crop, Augment::none}) {
+      decoded(picture(file), small(augment, Layout::nchw_f32));
+    }
+  }
+}
+
+TEST(Decoder, LimitsAreExhausted) {
+  const auto bytes = picture("jpeg/baseline_420.jpg");
+  DecodeLimits limits;
+  limits.pixels = 1000;
+  Decoder decoder(limits);
+  for (const auto* file : {"jpeg/baseline_420.jpg", "png/rgb8.png", "webp/lossy.webp"}) {
+    const auto pixels = decoder.decode(as_byte_span(picture(file)));
+    ASSERT_FALSE(pixels.ok()) << file;
+    EXPECT_EQ(pixels.error().code(), Code::exhausted);
+    EXPECT_NE(pixels.error().cause().find("the limit is 1000 pixels"), std::string::npos);
+  }
+}
+
+TEST(Decoder, ScansAreLimitedByTheWorkTheyMake) {
+  const auto bytes = picture("jpeg/progressive_2082_scans.jpg");
+  EXPECT_TRUE(Decoder().decode(as_byte_span(bytes)).ok());  // 48 x 32: little work all the same
+  DecodeLimits limits;
+  limits.pixels = 300 * 48 * 32;
+  Decoder decoder(limits);
+  const auto pixels = decoder.decode(as_byte_span(bytes));
+  ASSERT_FALSE(pixels.ok());
+  EXPECT_EQ(pixels.error().code(), Code::exhausted);
+  EXPECT_NE(pixels.error().cause().find("more than 256 scans"), std::string::npos);
+}
+
+TEST(Decoder, WarningsAreCountedByKindAndLimited) {
+  const auto bytes = picture("jpeg/progressive_repeated_scan.jpg");
+  const auto pixels = Decoder().decode(as_byte_span(bytes));
+  ASSERT_TRUE(pixels.ok());
+  ASSERT_EQ(pixels->warnings.size(), 1U);
+  EXPECT_EQ(pixels->warnings[0],
+            "Inconsistent progression sequence for component 0 coefficient 1 (1495 of this kind)");
+  DecodeLimits limits;
+  limits.warnings = 1000;
+  Decoder decoder(limits);
+  const auto refused = decoder.decode(as_byte_span(bytes));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::exhausted);
+}
+
+TEST(Decoder, IsUsableAfterEveryFailure) {
+  const auto good = picture("jpeg/baseline_420.jpg");
+  Decoder decoder;
+  const auto first = decoder.decode(as_byte_span(good));
+  ASSERT_TRUE(first.ok());
+  const std::vector<std::uint8_t> expected(first->rgb.begin(), first->rgb.end());
+  for (const auto* file : {"jpeg/trunc_base_50.jpg", "jpeg/scan_ff_512.jpg", "jpeg/bits12_rgb.jpg",
+                           "jpeg/empty_0_bytes.jpg", "jpeg/only_soi.jpg", "png/trunc_50.png",
+                           "webp/trunc_50.webp", "jpeg/bomb_65000x65000.jpg"}) {
+    const auto bad = decoder.decode(as_byte_span(picture(file)));
+    ASSERT_FALSE(bad.ok()) << file;
+    const auto again = decoder.decode(as_byte_span(good));
+    ASSERT_TRUE(again.ok()) << file;
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), again->rgb.begin(), again->rgb.end()));
+  }
+}
+
+TEST(Decoder, ABufferOfTheWrongSizeIsInvalid) {
+  const auto bytes = picture("jpeg/baseline_420.jpg");
+  std::vector<std::byte> out(7);
+  Decoder decoder;
+  const auto done = decoder.decode_into(as_byte_span(bytes), Transform{}, {}, out);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code(), Code::invalid);
+}
+
+}  // namespace
+}  // namespace headrace
