@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file The cache itself, without threads: what is kept, where, and how it makes room.
+///
+/// Thread-safe; `append` is for one thread at a time. It blocks on the disk only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/base/clock.h"
+#include "headrace/base/mutex.h"
+#include "headrace/storage/keep/disk.h"
+#include "headrace/storage/keep/index.h"
+#include "headrace/storage/keep/segment.h"
+#include "headrace/storage/keep/segment_writer.h"
+
+namespace headrace::keep {
+
+struct CacheOptions {
+  std::string store;        ///< Store::describe() of what is kept
+  std::uint64_t limit = 0;  ///< of the whole directory; 0: nine tenths of what is free or ours
+};
+
+/// Some bytes of a piece, which together with others make a range.
+struct Part {
+  std::shared_ptr<Segment> segment;
+  Piece piece;
+  std::uint64_t skip = 0;    ///< bytes of the piece before the wanted ones
+  std::uint64_t length = 0;  ///< wanted
+};
+using Parts = std::vector<Part>;
+
+/// Bytes to keep: a range of an object.
+struct Item {
+  EntryKind kind = EntryKind::object;
+  Hash128 object;
+  std::uint64_t offset = 0;
+  std::string name;
+  Bytes bytes;
+};
+
+class Cache {
+ public:
+  Cache(std::unique_ptr<Disk> disk, CacheOptions options, Clock& clock);
+
+  /// Reads the logs of what was kept earlier; no data.
+  Result<void> load();
+
+  /// The pieces that hold the whole range, or nothing. REQUIRES: length > 0
+  std::optional<Parts> find(const Hash128& object, std::uint64_t offset, std::uint64_t length);
+  /// Their bytes, each piece verified. On damage (`corrupt`), or when the segment is gone, the
+  /// piece is forgotten.
+  Result<Bytes> read(const Parts& parts);
+  void drop(const Parts& parts);
+
+  /// Keeps the items, or those that fit; gives the bytes of those that did not.
+  /// An error: the disk failed; what was kept before stays.
+  Result<std::uint64_t> append(std::span<const Item> items);
+
+  /// Learns what other processes wrote and evicted.
+  Result<void> refresh();
+
+  std::uint64_t limit() const;
+  std::uint64_t used() const;
+  std::uint64_t entries() const;
+  std::uint64_t damaged() const;
+  std::uint64_t stored() const;
+  std::string describe() const { return disk_->describe(); }
+
+ private:
+  struct Known {
+    std::shared_ptr<Segment> segment;  ///< null: not ours to read (damaged, another version)
+    std::uint32_t number = 0;
+  };
+
+  bool is_ours(const Segment& segment) const { return segment.header().store == options_.store; }
+  Result<void> learn(const std::vector<DiskEntry>& listed);
+  void adopt(const SegmentName& name);
+  void forget(const std::string& stem);
+  Result<void> insert(const Segment& segment, std::uint32_t number, const Entry& entry);
+
+  /// Bytes in the directory, with all that its writers may still write.
+  Result<std::uint64_t> measure();
+  Result<bool> make_segment(std::uint64_t need);
+  Result<bool> evict_one();
+  void tidy(const std::vector<DiskEntry>& listed);
+  void end_segment();
+  Result<bool> store_piece(const Item& item, std::uint64_t at, std::uint64_t length);
+  Result<void> commit();
+
+  const std::unique_ptr<Disk> disk_;
+  const CacheOptions options_;
+  Clock& clock_;
+
+  Mutex learning_;  ///< held while logs are followed; never while waiting for `mutex_` holders
+  std::map<std::string, Known> known_ HEADRACE_GUARDED_BY(learning_);
+  std::uint64_t newest_ HEADRACE_GUARDED_BY(learning_) = 0;  ///< highest sequence seen
+
+  mutable Mutex mutex_;
+  Index index_ HEADRACE_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Segment>> segments_ HEADRACE_GUARDED_BY(mutex_);  ///< by number
+  std::uint64_t limit_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t used_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t damaged_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t stored_ HEADRACE_GUARDED_BY(mutex_) = 0;
+
+  // Only `append`'s thread:
+  std::unique_ptr<SegmentWriter> writer_;
+  std::shared_ptr<Segment> written_;  ///< the same segment, as readers see it
+  std::uint32_t written_number_ = 0;
+  Nanos full_until_{0};  ///< no room was found: not looked for again before
+  std::vector<std::pair<Hash128, Piece>> uncommitted_;
+  std::uint64_t serial_ = 0;
+};
+
+}  // namespace headrace::keep

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/keep/keep_store.h"
+
+#include <cstdlib>
+
+#include "headrace/storage/keep/keep_engine.h"
+#include "headrace/storage/keep/local_disk.h"
+
+namespace headrace {
+
+Result<std::unique_ptr<KeepStore>> make_keep_store(Store& base, const KeepOptions& options,
+                                                   const Context& context) {
+  HEADRACE_TRY(auto local, keep::open_local_disk(options.dir));
+  if (local.in_memory) {
+    context.notices->add(
+        "keep-in-memory",
+        options.dir + " lies in memory: what is kept there is taken from the job's");
+  }
+  return keep::make_keep_store_on(std::move(local.disk), base, options, context);
+}
+
+Result<std::string> default_keep_dir() {
+  const auto set = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+  };
+  if (auto dir = set("HEADRACE_KEEP_DIR"); !dir.empty()) return dir;
+  if (auto dir = set("XDG_CACHE_HOME"); !dir.empty()) return dir + "/headrace";
+  if (auto dir = set("HOME"); !dir.empty()) return dir + "/.cache/headrace";
+  return Error(Code::invalid, "no place for the cache: neither HEADRACE_KEEP_DIR nor HOME is set",
+               "give --keep-dir");
+}
+
+}  // namespace headrace

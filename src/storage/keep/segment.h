@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file One segment as others see it: its log is followed, its data read, its locks looked at.
+///
+/// Thread-safe, except `follow`, which one thread at a time calls.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headrace/base/mutex.h"
+#include "headrace/storage/keep/disk.h"
+#include "headrace/storage/keep/entry.h"
+
+namespace headrace::keep {
+
+class Segment {
+ public:
+  ///  * the segment
+  ///  * corrupt: its header is damaged, or of another version
+  ///  * not_found: evicted meanwhile
+  static Result<std::shared_ptr<Segment>> open(Disk& disk, const SegmentName& name);
+
+  const SegmentName& name() const { return name_; }
+  const SegmentHeader& header() const { return header_; }
+
+  /// Hands over the entries that were not handed over before; stops for good at a damaged one once
+  /// nobody writes any more. An entry's name is valid during the call only.
+  Result<void> follow(const std::function<void(const Entry&)>& sink);
+  /// Nobody writes to it any more, and all its entries were handed over.
+  bool finished() const { return finished_; }
+  /// Someone holds the owner's lock. Once false, it stays so.
+  Result<bool> is_live();
+
+  /// Registers this process as one that wants it: it is not evicted until this object goes.
+  /// False if it is being evicted.
+  Result<bool> hold();
+  bool held() const { return held_; }
+
+  /// `corrupt` if the data ends before that.
+  Result<void> read(std::uint64_t data_offset, std::span<std::byte> into);
+
+  /// Its owner is this very process and inserts what it writes itself: nothing to follow.
+  void set_finished() { finished_ = true; }
+
+ private:
+  Segment(Disk& disk, const SegmentName& name, std::unique_ptr<DiskFile> log)
+      : disk_(disk), name_(name), log_(std::move(log)) {}
+
+  Disk& disk_;
+  const SegmentName name_;
+  const std::unique_ptr<DiskFile> log_;
+  SegmentHeader header_;
+  std::uint64_t followed_ = 0;  ///< bytes of the log that were handed over
+  std::atomic<bool> finished_ = false;
+  std::atomic<bool> held_ = false;
+  Mutex mutex_;
+  std::shared_ptr<DiskFile> data_ HEADRACE_GUARDED_BY(mutex_);
+};
+
+/// Removes the segment if nobody writes to it or wants it. True if it is gone.
+Result<bool> evict_segment(Disk& disk, const SegmentName& name);
+/// Removes what is left of a segment that was being made, or data without a log, when their maker
+/// died. True if it is gone.
+Result<bool> tidy_up(Disk& disk, const std::string& file);
+
+/// "stem.log", where the lock is; "stem.data"; "stem.new", a log that is being made.
+std::string log_name(const SegmentName& name);
+std::string data_name(const SegmentName& name);
+std::string new_name(const SegmentName& name);
+
+}  // namespace headrace::keep
