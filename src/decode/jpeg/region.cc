@@ -2,6 +2,7 @@
 #include "headrace/decode/jpeg/region.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -35,7 +36,13 @@ std::string_view RegionDecoder::open(ByteSpan bytes) {
 }
 
 /// Which MCUs the box needs: fancy upsampling looks one chroma sample beyond each of its edges.
-void RegionDecoder::lay_out(const Box& box) {
+std::int16_t* RegionDecoder::Arena::data() {
+  void* at = memory.data();
+  std::size_t space = memory.size() * sizeof(std::int16_t);
+  return static_cast<std::int16_t*>(std::align(64, 64, at, space));
+}
+
+void RegionDecoder::lay_out(const Box& box, std::uint32_t grain) {
   const std::uint32_t h = headers_.components[0].h, v = headers_.components[0].v;
   const auto needed = [](std::uint32_t begin, std::uint32_t size, std::uint32_t factor) {
     const std::uint32_t first = begin / factor;
@@ -45,9 +52,11 @@ void RegionDecoder::lay_out(const Box& box) {
   };
   std::tie(first_mcu_, last_mcu_) = needed(box.left, box.width, h);
   std::tie(first_mcu_row_, last_mcu_row_) = needed(box.top, box.height, v);
-  last_mcu_ = std::min(last_mcu_, scan_.mcus_per_row());
-  last_mcu_row_ = std::min(last_mcu_row_, scan_.mcu_rows());
+  first_mcu_ -= first_mcu_ % grain;
+  last_mcu_ = std::min(last_mcu_, divide_up(headers_.width, 8 * h));
+  last_mcu_row_ = std::min(last_mcu_row_, divide_up(headers_.height, 8 * v));
   const std::uint32_t mcus = last_mcu_ - first_mcu_;
+  arena_size_ = 0;
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
     Plane& plane = planes_[i];
     const std::size_t groups = divide_up(mcus * plane.h, kGroupBlocks);
@@ -60,24 +69,25 @@ void RegionDecoder::lay_out(const Box& box) {
       if (vector.size() < size) vector.resize(size);
     };
     grow(plane.samples, Plane::kOrigin + rows * plane.stride + kRowSlack);
-    grow(plane.coefficients, plane.row_stride * plane.v + 32);
+    plane.arena_offset = arena_size_;
+    arena_size_ += plane.row_stride * plane.v;
     grow(i == 1 ? cb_line_ : cr_line_, std::size_t{headers_.width} + 4 * kRowSlack);
   }
+  arena_size_ += kGroupSize;  // for what is read and means nothing
   if (headers_.component_count == 1 && grey_.size() < headers_.width + 2 * kRowSlack) {
     grey_.assign(headers_.width + 2 * kRowSlack, 128);
   }
 }
 
-void RegionDecoder::transform_row(std::uint32_t mcu_row) {
+void RegionDecoder::transform_row(std::uint32_t mcu_row, const std::int16_t* coefficients) {
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
     Plane& plane = planes_[i];
-    const std::int16_t* coefficients = plane.block_row();
     for (std::uint32_t y = 0; y < plane.v; ++y) {
       const std::uint32_t first_row = (mcu_row * plane.v + y) * 8;
       std::uint8_t* out = plane.row(first_row);
       for (std::size_t g = 0; g * kGroupSize < plane.row_stride; ++g) {
-        idct_group(coefficients + y * plane.row_stride + g * kGroupSize, plane.quant.data(),
-                   out + g * kGroupBlocks * 8, plane.stride);
+        idct_group(coefficients + plane.arena_offset + y * plane.row_stride + g * kGroupSize,
+                   plane.quant.data(), out + g * kGroupBlocks * 8, plane.stride);
       }
       if (plane.h == headers_.components[0].h) continue;  // never upsampled
       for (std::uint32_t r = 0; r < 8; ++r) replicate_edges(plane, first_row + r);
@@ -123,33 +133,44 @@ void RegionDecoder::emit(const Box& box, std::uint32_t y, std::uint8_t* rgb) {
   ycc_to_rgb(from, cb, cr, rgb, box.width);
 }
 
-bool RegionDecoder::decode(const Box& box, std::uint8_t* rgb, std::size_t stride) {
-  if (!scan_.start(headers_, bytes_)) return false;
-  lay_out(box);
-  const std::uint32_t mcu_height = headers_.components[0].v * 8;
+std::uint32_t RegionDecoder::emit_ready(const Box& box, std::uint32_t y, std::uint32_t mcu_row,
+                                        std::uint8_t* rgb, std::size_t stride) {
+  // Lines whose chroma neighbours below are still to come wait for the next MCU row.
+  const std::uint32_t v = headers_.components[0].v;
+  const bool last = (mcu_row + 1) * v * 8 >= headers_.height;
+  const std::uint32_t margin = v > 1 && !last ? 1 : 0;
+  const std::uint32_t ready = std::min((mcu_row + 1) * v * 8 - margin, box.top + box.height);
+  for (; y < ready; ++y) emit(box, y, rgb + std::size_t{y - box.top} * stride);
+  return y;
+}
+
+bool RegionDecoder::decode(const Box& box, std::uint8_t* rgb, std::size_t stride, bool record) {
+  if (!scan_.start(headers_, bytes_, record)) return false;
+  lay_out(box, 1);
+  if (arenas_[0].memory.size() < arena_size_ + 32) arenas_[0].memory.resize(arena_size_ + 32);
+  std::int16_t* const arena = arenas_[0].data();
   std::uint32_t y = box.top;
   for (std::uint32_t row = 0; row < scan_.mcu_rows(); ++row) {
-    const bool wanted = row >= first_mcu_row_ && row < last_mcu_row_;
-    std::array<CoefficientRow, 3> targets;
-    if (wanted) {
-      for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
-        Plane& plane = planes_[i];
-        std::fill_n(plane.block_row(), plane.row_stride * plane.v, std::int16_t{0});
-        targets[i] = {plane.block_row(), plane.row_stride};
-      }
+    if (row < first_mcu_row_ || row >= last_mcu_row_) {
+      if (!scan_.next_row(0, 0, {})) return false;
+      continue;
     }
-    const bool clean =
-        wanted ? scan_.next_row(first_mcu_, last_mcu_, targets) : scan_.next_row(0, 0, targets);
-    if (!clean) return false;
-    if (!wanted) continue;
-    transform_row(row);
-    // Lines whose chroma neighbours below are still to come wait for the next MCU row.
-    const bool last = row + 1 == scan_.mcu_rows();
-    const std::uint32_t margin = headers_.components[0].v > 1 && !last ? 1 : 0;
-    const std::uint32_t ready = std::min((row + 1) * mcu_height - margin, box.top + box.height);
-    for (; y < ready; ++y) emit(box, y, rgb + std::size_t{y - box.top} * stride);
+    std::fill_n(arena, arena_size_, std::int16_t{0});
+    std::array<CoefficientRow, 3> targets;
+    for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+      targets[i] = {arena + planes_[i].arena_offset, planes_[i].row_stride};
+    }
+    if (!scan_.next_row(first_mcu_, last_mcu_, targets)) return false;
+    transform_row(row, arena);
+    y = emit_ready(box, y, row, rgb, stride);
   }
   return scan_.ended_cleanly();
+}
+
+std::vector<std::byte> RegionDecoder::seek_index(const Hash128& payload) {
+  const auto checkpoints = scan_.checkpoints();
+  if (checkpoints.empty()) return {};
+  return SeekIndex::serialise(checkpoints, payload);
 }
 
 }  // namespace headrace::jpeg

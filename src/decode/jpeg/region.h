@@ -14,6 +14,8 @@
 #include "headrace/base/bytes.h"
 #include "headrace/decode/jpeg/headers.h"
 #include "headrace/decode/jpeg/scan.h"
+#include "headrace/decode/jpeg/seek_index.h"
+#include "headrace/decode/jpeg/streams.h"
 #include "headrace/decode/transform.h"
 
 namespace headrace::jpeg {
@@ -28,13 +30,22 @@ class RegionDecoder {
 
   /// Writes box.height rows of box.width RGB pixels at `rgb`, `stride` bytes apart. False: the
   /// data is not clean, and what was written means nothing. REQUIRES: the box lies inside.
-  bool decode(const Box& box, std::uint8_t* rgb, std::size_t stride);
+  bool decode(const Box& box, std::uint8_t* rgb, std::size_t stride, bool record = false);
+  /// After a `decode` that recorded: the seek index of this picture, `payload` being the hash of
+  /// its bytes. Empty for a picture with restart intervals, which has none.
+  std::vector<std::byte> seek_index(const Hash128& payload);
+
+  /// The same as `decode`, by an index made from exactly these bytes: reads only what the box
+  /// needs, several MCU rows at once. False: the index is not one for this picture (or none):
+  /// decode without it.
+  bool decode_indexed(const Box& box, std::uint8_t* rgb, std::size_t stride, ByteSpan index,
+                      const Hash128& payload);
 
  private:
   struct Plane {  ///< samples of one component for the MCUs that the box needs
     std::vector<std::uint8_t> samples;
-    std::vector<std::int16_t> coefficients;  ///< of one MCU row
     std::size_t stride = 0;
+    std::size_t arena_offset = 0;         ///< of its coefficients in an arena
     std::size_t row_stride = 0;           ///< of coefficients
     std::uint32_t h = 1, v = 1;           ///< sampling factors
     std::uint32_t left = 0, top = 0;      ///< first column and row held, in samples
@@ -44,16 +55,25 @@ class RegionDecoder {
     std::uint8_t* row(std::uint32_t y) {
       return samples.data() + kOrigin + std::size_t{y - top} * stride;
     }
-    /// 64-byte aligned, as the transform wants it.
-    std::int16_t* block_row() {
-      const auto at = reinterpret_cast<std::uintptr_t>(coefficients.data());
-      return coefficients.data() + (64 - at % 64) % 64 / sizeof(std::int16_t);
-    }
     static constexpr std::size_t kOrigin = 64;
   };
 
-  void lay_out(const Box& box);
-  void transform_row(std::uint32_t mcu_row);
+  /// The coefficients of one MCU row, all components, 64-byte aligned.
+  struct Arena {
+    std::vector<std::int16_t> memory;
+    std::int16_t* data();
+  };
+
+  /// `grain`: the first column of MCUs is a multiple of it.
+  void lay_out(const Box& box, std::uint32_t grain);
+  void plan_blocks();
+  bool read_stretch(const SeekIndex& index, std::uint32_t mcu_row, std::size_t& used,
+                    StreamRow& row);
+  void sum_dc(const Checkpoint& begin, std::int16_t* coefficients) const;
+  void transform_row(std::uint32_t mcu_row, const std::int16_t* coefficients);
+  /// Emits the lines that are complete after this MCU row; returns the next line.
+  std::uint32_t emit_ready(const Box& box, std::uint32_t y, std::uint32_t mcu_row,
+                           std::uint8_t* rgb, std::size_t stride);
   void replicate_edges(Plane& plane, std::uint32_t y);
   void emit(const Box& box, std::uint32_t y, std::uint8_t* rgb);
   const std::uint8_t* chroma(Plane& plane, const Box& box, std::uint32_t y,
@@ -65,6 +85,10 @@ class RegionDecoder {
   std::array<Plane, 3> planes_;
   std::uint32_t first_mcu_ = 0, last_mcu_ = 0;  ///< columns
   std::uint32_t first_mcu_row_ = 0, last_mcu_row_ = 0;
+  std::array<Arena, kStreams> arenas_;
+  std::size_t arena_size_ = 0;
+  std::vector<BlockPlan> plan_;
+  std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros
   std::vector<std::uint8_t> cb_line_, cr_line_, grey_;
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -86,10 +87,8 @@ Reference libjpeg(const std::vector<std::byte>& bytes) {
   return picture;
 }
 
-void expect_equal(RegionDecoder& decoder, const Reference& want, const Box& box) {
+void expect_same(const Reference& want, const Box& box, const std::vector<std::uint8_t>& got) {
   const std::size_t stride = std::size_t{box.width} * 3;
-  std::vector<std::uint8_t> got(stride * box.height);
-  ASSERT_TRUE(decoder.decode(box, got.data(), stride));
   for (std::uint32_t y = 0; y < box.height; ++y) {
     const std::uint8_t* row =
         want.rgb.data() +
@@ -102,6 +101,28 @@ void expect_equal(RegionDecoder& decoder, const Reference& want, const Box& box)
   }
 }
 
+/// By the sequential way and by the index, if there is one.
+void expect_equal(RegionDecoder& decoder, const Reference& want, const Box& box, ByteSpan index,
+                  const Hash128& payload) {
+  const std::size_t stride = std::size_t{box.width} * 3;
+  std::vector<std::uint8_t> got(stride * box.height);
+  ASSERT_TRUE(decoder.decode(box, got.data(), stride));
+  expect_same(want, box, got);
+  if (index.empty() || testing::Test::HasFatalFailure()) return;
+  SCOPED_TRACE("by the index");
+  std::ranges::fill(got, std::uint8_t{0});
+  ASSERT_TRUE(decoder.decode_indexed(box, got.data(), stride, index, payload));
+  expect_same(want, box, got);
+}
+
+/// What a first decode of the whole picture records.
+std::vector<std::byte> record_index(RegionDecoder& decoder, const Hash128& payload) {
+  std::vector<std::uint8_t> pixels(std::size_t{decoder.width()} * decoder.height() * 3);
+  const Box whole{0, 0, decoder.width(), decoder.height()};
+  EXPECT_TRUE(decoder.decode(whole, pixels.data(), std::size_t{decoder.width()} * 3, true));
+  return decoder.seek_index(payload);
+}
+
 void check(const Recipe& recipe, std::uint64_t key, int boxes) {
   SCOPED_TRACE(testing::Message() << recipe.width << "x" << recipe.height << " " << recipe.h << "x"
                                   << recipe.v << " components " << recipe.components << " restart "
@@ -112,14 +133,18 @@ void check(const Recipe& recipe, std::uint64_t key, int boxes) {
   ASSERT_EQ(decoder.open(bytes), "");
   const auto width = static_cast<std::uint32_t>(recipe.width),
              height = static_cast<std::uint32_t>(recipe.height);
-  expect_equal(decoder, want, {0, 0, width, height});
+  const Hash128 payload = hash_bytes(bytes);
+  const auto index = record_index(decoder, payload);
+  EXPECT_EQ(index.empty(), recipe.restart != 0);
+  expect_equal(decoder, want, {0, 0, width, height}, index, payload);
   Random random(key);
   for (int i = 0; i < boxes; ++i) {
     const auto left = static_cast<std::uint32_t>(random.below(width)),
                top = static_cast<std::uint32_t>(random.below(height));
     expect_equal(decoder, want,
                  {left, top, 1 + static_cast<std::uint32_t>(random.below(width - left)),
-                  1 + static_cast<std::uint32_t>(random.below(height - top))});
+                  1 + static_cast<std::uint32_t>(random.below(height - top))},
+                 index, payload);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -155,6 +180,53 @@ TEST(Region, EqualsLibjpegWithRestartsQualitiesAndOptimisedTables) {
     check({.width = 250, .height = 190, .h = 2, .v = 2, .quality = quality, .optimise = true}, 1,
           20);
     check({.width = 250, .height = 190, .quality = quality}, 2, 20);
+  }
+}
+
+TEST(SeekIndex, IsRefusedUnlessItWasMadeFromTheseBytes) {
+  const auto bytes = encode({.width = 200, .height = 100, .h = 2, .v = 2}, 1);
+  const Hash128 payload = hash_bytes(bytes);
+  RegionDecoder decoder;
+  ASSERT_EQ(decoder.open(bytes), "");
+  const auto index = record_index(decoder, payload);
+  std::vector<std::uint8_t> out(200 * 100 * 3);
+  const Box box{0, 0, 200, 100};
+  EXPECT_TRUE(decoder.decode_indexed(box, out.data(), 600, index, payload));
+  EXPECT_FALSE(decoder.decode_indexed(box, out.data(), 600, index, hash_bytes({})));
+  EXPECT_FALSE(decoder.decode_indexed(box, out.data(), 600, {}, payload));
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    auto damaged = index;
+    damaged[i] ^= std::byte{1};
+    EXPECT_FALSE(decoder.decode_indexed(box, out.data(), 600, damaged, payload)) << "byte " << i;
+  }
+}
+
+TEST(SeekIndex, TakesFourPercentAtMost) {
+  for (const int h : {1, 2}) {
+    const auto bytes = encode({.width = 500, .height = 375, .h = h, .v = h, .quality = 85}, 1);
+    RegionDecoder decoder;
+    ASSERT_EQ(decoder.open(bytes), "");
+    EXPECT_LE(record_index(decoder, hash_bytes(bytes)).size() * 25, bytes.size());
+  }
+}
+
+TEST(SeekIndex, WrongCheckpointsDoNotLeaveTheBuffers) {  // run under AddressSanitizer
+  const auto bytes = encode({.width = 200, .height = 100, .h = 2, .v = 1}, 4);
+  const Hash128 payload = hash_bytes(bytes);
+  RegionDecoder decoder;
+  ASSERT_EQ(decoder.open(bytes), "");
+  const std::size_t count = (record_index(decoder, payload).size() - 36) / 10;
+  std::vector<std::uint8_t> out(200 * 100 * 3);
+  Random random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Checkpoint> lies(count);
+    std::uint64_t bit = bytes.size() / 4 * 8;
+    for (auto& lie : lies) {
+      bit += random.below(2000);
+      lie.bit = static_cast<std::uint32_t>(random.below(4) == 0 ? random.next() : bit);
+    }
+    const auto index = SeekIndex::serialise(lies, payload);
+    (void)decoder.decode_indexed({0, 0, 200, 100}, out.data(), 600, index, payload);
   }
 }
 

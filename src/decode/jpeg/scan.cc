@@ -15,15 +15,12 @@ constexpr std::size_t kOverrun = 2048;
 
 }  // namespace
 
-bool ScanDecoder::start(const Headers& headers, ByteSpan bytes) {
+bool ScanDecoder::start(const Headers& headers, ByteSpan bytes, bool record) {
   headers_ = &headers;
-  for (std::uint32_t i = 0; i < headers.component_count; ++i) {
-    const Component& c = headers.components[i];
-    if (!dc_[c.dc].build(headers.dc[c.dc], HuffmanTable::Kind::dc) ||
-        !ac_[c.ac].build(headers.ac[c.ac], HuffmanTable::Kind::ac)) {
-      return false;
-    }
-  }
+  recording_ = record && headers.restart_interval == 0;
+  checkpoints_.clear();
+  stuffed_.clear();
+  if (!tables(headers)) return false;
   const std::uint32_t mcu_width = 8 * headers.components[0].h;
   const std::uint32_t mcu_height = 8 * headers.components[0].v;
   mcus_per_row_ = (headers.width + mcu_width - 1) / mcu_width;
@@ -32,6 +29,20 @@ bool ScanDecoder::start(const Headers& headers, ByteSpan bytes) {
   if (!unstuff(bytes)) return false;
   segment_ = 0;
   return begin_segment();
+}
+
+std::optional<StreamTables> ScanDecoder::tables(const Headers& headers) {
+  StreamTables tables;
+  for (std::uint32_t i = 0; i < headers.component_count; ++i) {
+    const Component& c = headers.components[i];
+    if (!dc_[c.dc].build(headers.dc[c.dc], HuffmanTable::Kind::dc) ||
+        !ac_[c.ac].build(headers.ac[c.ac], HuffmanTable::Kind::ac)) {
+      return std::nullopt;
+    }
+    tables.tables[c.dc] = &dc_[c.dc];
+    tables.tables[4U + c.ac] = &ac_[c.ac];
+  }
+  return tables;
 }
 
 bool ScanDecoder::unstuff(ByteSpan bytes) {
@@ -62,6 +73,7 @@ bool ScanDecoder::unstuff(ByteSpan bytes) {
     if (marker == 0) {
       if (from - ff != 2) return false;  // FF FF 00: nobody agrees what that is
       *to++ = 0xff;
+      if (recording_) stuffed_.push_back(static_cast<std::uint32_t>(to - clean_.data()));
     } else if (marker == 0xd9) {
       close_segment();
       std::memset(to, 0, kOverrun);
@@ -117,6 +129,26 @@ bool ScanDecoder::run(bool keep, std::uint32_t begin, std::uint32_t count,
   return true;
 }
 
+void ScanDecoder::note_checkpoint() {
+  Checkpoint& checkpoint = checkpoints_.emplace_back();
+  checkpoint.bit = static_cast<std::uint32_t>(
+      static_cast<std::uint64_t>(bits_.at - clean_.data()) * 8 - bits_.count);
+  for (std::size_t i = 0; i < 3; ++i) {
+    checkpoint.predictors[i] = static_cast<std::int16_t>(predictors_[i]);
+  }
+}
+
+std::span<const Checkpoint> ScanDecoder::checkpoints() {
+  if (!recording_) return checkpoints_;
+  recording_ = false;  // what follows is done once
+  std::size_t passed = 0;
+  for (Checkpoint& checkpoint : checkpoints_) {
+    while (passed < stuffed_.size() && stuffed_[passed] <= checkpoint.bit / 8) ++passed;
+    checkpoint.bit += static_cast<std::uint32_t>((headers_->scan_begin + passed) * 8);
+  }
+  return checkpoints_;
+}
+
 bool ScanDecoder::next_row(std::uint32_t first, std::uint32_t last,
                            const std::array<CoefficientRow, 3>& targets) {
   alignas(64) std::array<std::int16_t, kGroupSize> passed{};
@@ -131,7 +163,12 @@ bool ScanDecoder::next_row(std::uint32_t first, std::uint32_t last,
     const std::uint32_t until = mcu < first ? std::min(first, mcus_per_row_)
                                 : keep      ? last
                                             : mcus_per_row_;
-    const std::uint32_t count = std::min(until - mcu, left_in_segment_);
+    std::uint32_t count = std::min(until - mcu, left_in_segment_);
+    if (recording_) {
+      const std::uint32_t interval = checkpoint_interval(*headers_);
+      if (mcu % interval == 0) note_checkpoint();
+      count = std::min(count, interval - mcu % interval);
+    }
     std::array<std::int16_t*, 3> base{passed.data(), passed.data(), passed.data()};
     std::array<std::size_t, 3> stride{};
     if (keep) {

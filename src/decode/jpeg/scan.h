@@ -8,12 +8,16 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "headrace/base/bytes.h"
 #include "headrace/decode/jpeg/headers.h"
 #include "headrace/decode/jpeg/huffman.h"
 #include "headrace/decode/jpeg/mcu_run.h"
+#include "headrace/decode/jpeg/seek_index.h"
+#include "headrace/decode/jpeg/streams.h"
 
 namespace headrace::jpeg {
 
@@ -27,8 +31,13 @@ struct CoefficientRow {
 
 class ScanDecoder {
  public:
+  /// With `record`, notes checkpoints on the way, for a seek index.
   /// REQUIRES: `bytes` and `headers` stay until the last row.
-  bool start(const Headers& headers, ByteSpan bytes);
+  bool start(const Headers& headers, ByteSpan bytes, bool record = false);
+
+  /// The tables of a picture's scan, for `decode_streams`; nothing if they contradict themselves.
+  /// Valid until the next picture.
+  std::optional<StreamTables> tables(const Headers& headers);
 
   /// Decodes the next MCU row; MCUs in [first, last) are kept, the others only passed.
   bool next_row(std::uint32_t first, std::uint32_t last,
@@ -36,6 +45,8 @@ class ScanDecoder {
 
   /// After the last row: whether the data ended exactly here.
   bool ended_cleanly() const;
+  /// What was recorded. REQUIRES: ended_cleanly()
+  std::span<const Checkpoint> checkpoints();
 
   std::uint32_t mcus_per_row() const { return mcus_per_row_; }
   std::uint32_t mcu_rows() const { return mcu_rows_; }
@@ -45,6 +56,7 @@ class ScanDecoder {
     std::size_t begin = 0, end = 0;
   };
   bool unstuff(ByteSpan bytes);
+  void note_checkpoint();
   bool begin_segment();
   bool segment_done() const;
   bool run(bool keep, std::uint32_t begin, std::uint32_t count,
@@ -58,6 +70,9 @@ class ScanDecoder {
   std::uint32_t left_in_segment_ = 0;  ///< MCUs
   std::uint32_t mcus_per_row_ = 0, mcu_rows_ = 0, rows_done_ = 0;
   BitState bits_{};
+  bool recording_ = false;
+  std::vector<Checkpoint> checkpoints_;  ///< with clean bit offsets, until `checkpoints` is called
+  std::vector<std::uint32_t> stuffed_;   ///< clean offset of each byte behind a stuffed zero
   std::array<std::int32_t, 3> predictors_{};
 };
 
