@@ -117,7 +117,7 @@ class IndexTest : public ::testing::Test {
   void insert(std::uint64_t object, std::uint64_t offset, std::uint32_t length,
               std::uint32_t segment = 1, std::uint32_t data_offset = 0) {
     ASSERT_TRUE(index_.insert(
-        {object, object},
+        id(object),
         {.offset = offset, .length = length, .data_offset = data_offset, .segment = segment}));
   }
   const Piece* find(std::uint64_t object, std::uint64_t offset) const {
