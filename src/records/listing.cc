@@ -18,9 +18,8 @@ Result<std::vector<std::string>> find_folders(Store& store, const std::string& p
   };
   HEADRACE_TRY(store.list({.prefix = prefix, .by_folder = true}, stop, take));
   std::ranges::sort(folders);
-  const auto repeats =
-      std::ranges::unique(folders);  // a folder may end one page and begin the next
-  folders.erase(repeats.begin(), repeats.end());
+  // A folder may end one page and begin the next.
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
   return folders;
 }
 

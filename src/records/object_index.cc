@@ -15,7 +15,6 @@ namespace {
 constexpr std::uint64_t kMaxNameBytes = std::uint64_t{1} << 40U;
 constexpr std::uint64_t kMaxObjectBytes = std::uint64_t{1} << 48U;
 constexpr std::int64_t kNanos = 1'000'000'000;
-constexpr std::size_t kLengthBytes = sizeof(std::uint16_t);
 
 /// The 16 bytes of `"<32 lower-case hexadecimal digits>"`, the ETag of most objects.
 std::optional<Hash128> hex_etag(std::string_view etag) {
@@ -112,7 +111,8 @@ std::uint64_t ObjectIndex::finish() {
   // One class listed by a server that sorts is in order already.
   if (!std::ranges::is_sorted(entries, less)) std::ranges::sort(entries, less);
   const auto same = [this](const Entry& a, const Entry& b) { return name(a) == name(b); };
-  dropped_ = std::ranges::unique(entries, same).size();
+  dropped_ =
+      static_cast<std::uint64_t>(entries.end() - std::unique(entries.begin(), entries.end(), same));
   return dropped_;
 }
 
@@ -131,7 +131,8 @@ Pin ObjectIndex::pin_of(const Entry& entry) const {
   Pin pin{.size = entry.bytes};
   switch (static_cast<PinForm>(entry.form)) {
     case PinForm::hex_etag: {
-      const std::uint64_t seconds = entry.seconds_high << 16U | entry.seconds_low;
+      const std::uint64_t seconds =
+          std::uint64_t{entry.seconds_high} << 16U | std::uint64_t{entry.seconds_low};
       pin.etag = fmt::format("\"{:016x}{:016x}\"", entry.pin_high, entry.pin_low);
       pin.modified_ns = static_cast<std::int64_t>(seconds) * kNanos;
       break;

@@ -237,7 +237,9 @@ TEST(Folder, ClassWithoutANameIsAnError) {
 
 TEST(Folder, PinsComeBackAsTheyWereListed) {
   const std::vector<Pin> pins = {
-      {.etag = "\"0123456789abcdef0123456789abcdef\"", .modified_ns = 7'000'000'000, .size = 3},
+      {.etag = "\"0123456789abcdef0123456789abcdef\"",
+       .modified_ns = 4'000'000'007'000'000'000,
+       .size = 3},
       {.etag = "\"0123456789abcdef0123456789abcdef-12\"", .modified_ns = 7, .size = 3},
       {.etag = "\"0123456789ABCDEF0123456789ABCDEF\"", .size = 3},
       {.etag = "\"0123456789abcdef0123456789abcdef\"", .version = "v1", .size = 3},

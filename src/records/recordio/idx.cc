@@ -56,7 +56,7 @@ Result<Offsets> read_offsets(ByteSource& source) {
   }
   const auto all = offsets.array.span();
   if (!std::ranges::is_sorted(all)) std::ranges::sort(all);
-  offsets.count = all.size() - std::ranges::unique(all).size();
+  offsets.count = static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
   return offsets;
 }
 

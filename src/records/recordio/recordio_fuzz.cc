@@ -80,7 +80,7 @@ void check_scan(const Bytes& file, const Content& content, const Bytes& idx) {
   require(put(store, "x.rec", file.span(), {}).ok());
   require(put(store, "x.idx", idx.span(), {}).ok());
   const auto info = store.head("x.rec", {});
-  for (const std::uint64_t stretch : {16U, 1U << 20U}) {
+  for (const std::uint64_t stretch : {file.size() / 12 * 4 + 4, std::size_t{1} << 20U}) {
     const auto frames = scan(store, *info, {.threads = 1, .stretch_bytes = stretch}, {});
     require(frames.ok());
     require(frames->frames().size() == content.records.size() + content.damage.size());
