@@ -34,48 +34,51 @@ struct Decoder::Impl {
 
   RgbSource source;
   Resizer resizer;
-  std::vector<std::string> warnings;
 };
 
 Decoder::Decoder(const DecodeLimits& limits) : impl_(std::make_unique<Impl>(limits)) {}
 Decoder::~Decoder() = default;
 
-Result<PictureInfo> Decoder::inspect(ByteSpan encoded) { return impl_->source.inspect(encoded); }
+Result<PictureInfo> Decoder::inspect(ByteSpan encoded) { return impl_->source.open(encoded); }
 
 Result<Pixels> Decoder::decode(ByteSpan encoded) {
-  impl_->warnings.clear();
-  HEADRACE_TRY(const auto view, impl_->source.whole(encoded, impl_->warnings));
-  return Pixels{view.width, view.height, {view.pixels, view.stride * view.height}, impl_->warnings};
+  HEADRACE_TRY(impl_->source.open(encoded));
+  HEADRACE_TRY(const auto view, impl_->source.whole());
+  return Pixels{
+      view.width, view.height, {view.pixels, view.stride * view.height}, impl_->source.warnings()};
 }
 
-std::span<const std::string> Decoder::warnings() const { return impl_->warnings; }
+std::span<const std::string> Decoder::warnings() const { return impl_->source.warnings(); }
 
 Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
                                   const SampleKey& key, std::span<std::byte> out) {
-  impl_->warnings.clear();
   if (transform.width == 0 || transform.height == 0 || out.size() != transform.sample_bytes()) {
     return Error(Code::invalid,
                  fmt::format("a sample of {} x {} takes {} bytes, not {}", transform.width,
                              transform.height, transform.sample_bytes(), out.size()));
   }
-  HEADRACE_TRY(const auto info, impl_->source.inspect(encoded));
+  HEADRACE_TRY(const auto info, impl_->source.open(encoded));
   const auto params = params_for(transform, key, info.width, info.height);
-  HEADRACE_TRY(const auto view, impl_->source.part(encoded, params.source, impl_->warnings));
   const auto x = overlap(params.crop_left, transform.width, params.scaled_width);
   const auto y = overlap(params.crop_top, transform.height, params.scaled_height);
   // A flip is of the output, its padding included.
   const auto left = params.flip ? transform.width - x.at - x.size : x.at;
   SampleWriter writer(transform, {left, y.at, x.size, y.size}, out);
-  if (x.size == 0 || y.size == 0) return {};
-  impl_->resizer.resize(view,
-                        {params.scaled_width,
-                         params.scaled_height,
-                         {x.begin, y.begin, x.size, y.size},
-                         params.flip,
-                         Filter::bilinear,
-                         transform.pass_order},
-                        writer);
-  return {};
+  if (x.size == 0 ||
+      y.size == 0) {  // only padding to be seen; a damaged picture is one all the same
+    HEADRACE_TRY(impl_->source.whole());
+    return {};
+  }
+  const Box& box = params.source;
+  impl_->resizer.begin(box.width, box.height,
+                       {params.scaled_width,
+                        params.scaled_height,
+                        {x.begin, y.begin, x.size, y.size},
+                        params.flip,
+                        Filter::bilinear,
+                        transform.pass_order},
+                       writer);
+  return impl_->source.part(box, impl_->resizer);
 }
 
 }  // namespace headrace

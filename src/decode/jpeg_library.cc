@@ -124,29 +124,28 @@ void cmyk_to_rgb(const std::uint8_t* cmyk, std::uint8_t* rgb, std::uint32_t widt
   }
 }
 
-/// REQUIRES: read_header succeeded; rgb holds the picture, row one CMYK row.
 template <class Engine>
-bool read_pixels(Engine& engine, std::uint8_t* rgb, std::uint8_t* cmyk_row) {
+bool start(Engine& engine) {
   // NOLINTNEXTLINE(cert-err52-cpp): see leave()
   if (setjmp(engine.escape) != 0) return false;
-  auto& info = engine.info;
-  jpeg_start_decompress(&info);
-  const auto stride = std::size_t{info.output_width} * 3;
-  while (info.output_scanline < info.output_height) {
-    if (cmyk_row != nullptr) {
-      const auto at = info.output_scanline * stride;
-      if (jpeg_read_scanlines(&info, &cmyk_row, 1) == 1) {
-        cmyk_to_rgb(cmyk_row, rgb + at, info.output_width);
-      }
-      continue;
-    }
-    std::array<JSAMPROW, 16> rows{};
-    const JDIMENSION count = std::min<JDIMENSION>(16, info.output_height - info.output_scanline);
-    for (JDIMENSION i = 0; i < count; ++i) rows[i] = rgb + (info.output_scanline + i) * stride;
-    jpeg_read_scanlines(&info, rows.data(), count);
-  }
-  jpeg_finish_decompress(&info);
-  return true;
+  return jpeg_start_decompress(&engine.info) == TRUE;
+}
+
+constexpr std::uint32_t kRowsAtOnce = 16;
+
+/// 0 rows mean failure.
+template <class Engine>
+std::uint32_t read_rows(Engine& engine, JSAMPARRAY rows, std::uint32_t count) {
+  // NOLINTNEXTLINE(cert-err52-cpp): see leave()
+  if (setjmp(engine.escape) != 0) return 0;
+  return jpeg_read_scanlines(&engine.info, rows, count);
+}
+
+template <class Engine>
+bool finish_reading(Engine& engine) {
+  // NOLINTNEXTLINE(cert-err52-cpp): see leave()
+  if (setjmp(engine.escape) != 0) return false;
+  return jpeg_finish_decompress(&engine.info) == TRUE;
 }
 
 template <class Engine>
@@ -170,13 +169,13 @@ JpegLibrary::~JpegLibrary() {
   if (engine_) jpeg_destroy_decompress(&engine_->info);
 }
 
-Error JpegLibrary::failure(std::size_t size) const {
+Error JpegLibrary::failure() const {
   const auto* source = engine_->info.src;
-  const auto at = source == nullptr ? 0 : size - std::min(size, source->bytes_in_buffer);
+  const auto at = source == nullptr ? 0 : size_ - std::min(size_, source->bytes_in_buffer);
   const Engine& engine = *engine_;
   switch (engine.stop) {
     case Stop::truncated:
-      return {Code::corrupt, fmt::format("JPEG: cut short, {} bytes are there", size),
+      return {Code::corrupt, fmt::format("JPEG: cut short, {} bytes are there", size_),
               "get the whole file again; allow_truncated decodes what is there"};
     case Stop::warnings:
       return {Code::exhausted, fmt::format("JPEG: more than {} warnings; first: {}",
@@ -190,44 +189,62 @@ Error JpegLibrary::failure(std::size_t size) const {
       break;
   }
   const auto code = engine.errors.msg_code == JERR_OUT_OF_MEMORY ? Code::exhausted : Code::corrupt;
-  return {code, fmt::format("JPEG: {} (before byte {} of {})", engine.text.data(), at, size)};
+  return {code, fmt::format("JPEG: {} (before byte {} of {})", engine.text.data(), at, size_)};
 }
 
-Result<PictureInfo> JpegLibrary::inspect(ByteSpan encoded, const DecodeLimits& limits) {
+Result<PictureInfo> JpegLibrary::open(ByteSpan encoded, const DecodeLimits& limits) {
   if (!engine_) return Error(Code::exhausted, "libjpeg-turbo could not be set up");
   reset(*engine_, limits);
+  size_ = encoded.size();
+  started_ = false;
   // libjpeg takes unsigned char; the bytes are only read.
   const auto* data = static_cast<const unsigned char*>(static_cast<const void*>(encoded.data()));
-  if (!read_header(*engine_, data, encoded.size())) return failure(encoded.size());
-  const auto& info = engine_->info;
+  if (!read_header(*engine_, data, encoded.size())) return failure();
+  auto& info = engine_->info;
   const auto pixels = std::uint64_t{info.image_width} * info.image_height;
   if (pixels > limits.pixels) {
     return Error(Code::exhausted, fmt::format("JPEG: {} x {} pixels, the limit is {} pixels",
                                               info.image_width, info.image_height, limits.pixels));
   }
+  cmyk_ = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+  info.out_color_space = cmyk_ ? JCS_CMYK : JCS_RGB;
+  info.dct_method = JDCT_ISLOW;
+  info.do_fancy_upsampling = TRUE;
   return PictureInfo{PictureFormat::jpeg, info.image_width, info.image_height};
 }
 
-Result<PictureInfo> JpegLibrary::decode(ByteSpan encoded, const DecodeLimits& limits,
-                                        std::vector<std::uint8_t>& rgb,
-                                        std::vector<std::string>& warnings) {
-  HEADRACE_TRY(const auto picture, inspect(encoded, limits));
-  auto& info = engine_->info;
-  const bool cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
-  info.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
-  info.dct_method = JDCT_ISLOW;
-  info.do_fancy_upsampling = TRUE;
-  if (cmyk) cmyk_row_.resize(std::size_t{picture.width} * 4);
-  rgb.resize(std::size_t{picture.width} * picture.height * 3);
-  const bool read = read_pixels(*engine_, rgb.data(), cmyk ? cmyk_row_.data() : nullptr);
+Result<std::uint32_t> JpegLibrary::read(std::uint8_t* rgb, std::size_t stride,
+                                        std::uint32_t count) {
+  if (!started_ && !start(*engine_)) return failure();
+  started_ = true;
+  std::array<JSAMPROW, kRowsAtOnce> rows{};
+  if (!cmyk_) {
+    count = std::min(count, kRowsAtOnce);
+    for (std::uint32_t i = 0; i < count; ++i) rows[i] = rgb + i * stride;
+    const auto done = read_rows(*engine_, rows.data(), count);
+    if (done == 0) return failure();
+    return done;
+  }
+  cmyk_row_.resize(std::size_t{engine_->info.output_width} * 4);
+  rows[0] = cmyk_row_.data();
+  if (read_rows(*engine_, rows.data(), 1) == 0) return failure();
+  cmyk_to_rgb(cmyk_row_.data(), rgb, engine_->info.output_width);
+  return 1U;
+}
+
+Result<void> JpegLibrary::finish() {
+  if (!finish_reading(*engine_)) return failure();
+  return {};
+}
+
+void JpegLibrary::add_warnings(std::vector<std::string>& warnings) const {
+  if (!engine_) return;
   for (std::size_t i = 0; i < engine_->kind_count; ++i) {
     const Kind& kind = engine_->kinds[i];
     const char* text = kind.text.data();
     warnings.push_back(kind.count == 1 ? std::string(text)
                                        : fmt::format("{} ({} of this kind)", text, kind.count));
   }
-  if (!read) return failure(encoded.size());
-  return picture;
 }
 
 }  // namespace headrace

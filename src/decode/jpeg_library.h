@@ -3,7 +3,14 @@
 /// source, and its messages never reach a terminal.
 ///
 /// Not thread-safe: one object a thread. The library takes its working memory from malloc, once
-/// a picture; everything of ours is kept.
+/// a picture; everything of ours is kept. Example:
+///
+///     HEADRACE_TRY(auto info, jpeg.open(bytes, limits));
+///     for (std::uint32_t y = 0; y < info.height;) {
+///       HEADRACE_TRY(auto rows, jpeg.read(rgb + y * stride, stride, info.height - y));
+///       y += rows;
+///     }
+///     HEADRACE_TRY(jpeg.finish());
 #pragma once
 
 #include <cstdint>
@@ -24,17 +31,26 @@ class JpegLibrary {
   JpegLibrary& operator=(const JpegLibrary&) = delete;
   ~JpegLibrary();
 
-  Result<PictureInfo> inspect(ByteSpan encoded, const DecodeLimits& limits);
-  /// The whole picture by the accurate DCT and fancy upsampling, 8-bit RGB, into `rgb`, which
-  /// grows as needed. One line for each kind of warning is added to `warnings`.
-  Result<PictureInfo> decode(ByteSpan encoded, const DecodeLimits& limits,
-                             std::vector<std::uint8_t>& rgb, std::vector<std::string>& warnings);
+  /// Begins a picture: reads its header. `encoded` must stay until `finish`; limits hold for all.
+  Result<PictureInfo> open(ByteSpan encoded, const DecodeLimits& limits);
+
+  /// The next rows, by the accurate DCT and fancy upsampling, as 8-bit RGB: up to `count`, at
+  /// least one. REQUIRES: the picture is open, and has rows left
+  Result<std::uint32_t> read(std::uint8_t* rgb, std::size_t stride, std::uint32_t count);
+  /// After the last row: reads to the end of the file, since damage there counts as well.
+  Result<void> finish();
+
+  /// One line for each kind of warning so far.
+  void add_warnings(std::vector<std::string>& warnings) const;
 
  private:
   struct Engine;
-  Error failure(std::size_t size) const;
+  Error failure() const;
 
   std::unique_ptr<Engine> engine_;
+  std::size_t size_ = 0;  // of the picture
+  bool started_ = false;
+  bool cmyk_ = false;
   std::vector<std::uint8_t> cmyk_row_;
 };
 

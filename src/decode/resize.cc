@@ -34,13 +34,17 @@ void Resizer::begin(std::uint32_t width, std::uint32_t height, const ResizeGoal&
   sink_ = &sink;
   source_width_ = width;
   down_first_ = vertical_first(goal, width, height);
-  next_in_ = first_row();
-  next_out_ = 0;
+  restart();
   ring_rows_ = *std::max_element(down_.count.begin(), down_.count.end());
   ring_width_ = padded_row(down_first_ ? width : window.width);
   const std::size_t needed = ring_rows_ * ring_width_ * 3;
   if (ring_.size() < needed) ring_.resize(needed);
   taps_.resize(down_.taps);
+}
+
+void Resizer::restart() {
+  next_in_ = first_row();
+  next_out_ = 0;
 }
 
 std::uint8_t* Resizer::ring_plane(std::size_t row, std::size_t plane) {

@@ -59,6 +59,9 @@ class Resizer {
   /// REQUIRES: no size is 0; the window lies within goal.width × goal.height
   void begin(std::uint32_t width, std::uint32_t height, const ResizeGoal& goal, RowSink& sink);
 
+  /// Forgets the rows that came so far; what follows overwrites what went out.
+  void restart();
+
   /// Which rows of the source are needed: first_row() <= y < end_row(), to be added in order.
   std::uint32_t first_row() const { return down_.first.front(); }
   std::uint32_t end_row() const { return down_.first.back() + down_.count.back(); }

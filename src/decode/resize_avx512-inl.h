@@ -123,10 +123,38 @@ HWY_INLINE __m128i Bytes(__m512i sums) {
 
 HWY_INLINE __m512i Shift8(__m512i sums) { return _mm512_slli_epi32(sums, 8); }
 
-/// Sums by the a, b and c parts of the weights to bytes.
-HWY_INLINE __m128i Join(const __m512i* parts) {
-  const __m512i high = Shift8(_mm512_add_epi32(Shift8(parts[0]), parts[1]));
-  return Bytes(_mm512_add_epi32(high, _mm512_add_epi32(parts[2], _mm512_set1_epi32(kHalf))));
+/// Sums by the a, b and c parts of the weights. (Named, not arrays: -O2 leaves loops over arrays of
+/// registers as loops over memory.)
+struct Parts {
+  __m512i a, b, c;
+};
+
+HWY_INLINE Parts NoParts() {
+  const __m512i zero = _mm512_setzero_si512();
+  return {zero, zero, zero};
+}
+
+HWY_INLINE void Add(Parts& sums, __m512i samples, const Parts& weights) {
+  sums.a = _mm512_dpbusd_epi32(sums.a, samples, weights.a);
+  sums.b = _mm512_dpbusd_epi32(sums.b, samples, weights.b);
+  sums.c = _mm512_dpbusd_epi32(sums.c, samples, weights.c);
+}
+
+HWY_INLINE __m512i Total(const Parts& sums) {
+  const __m512i high = Shift8(_mm512_add_epi32(Shift8(sums.a), sums.b));
+  return _mm512_add_epi32(high, sums.c);
+}
+
+/// The whole sum where there is one block: the shifts happen on the way.
+HWY_INLINE __m512i OneBlock(__m512i samples, const Parts& weights) {
+  const __m512i start = _mm512_set1_epi32(kHalf >> 16);
+  const __m512i high = Shift8(_mm512_dpbusd_epi32(start, samples, weights.a));
+  const __m512i middle = Shift8(_mm512_dpbusd_epi32(high, samples, weights.b));
+  return _mm512_dpbusd_epi32(middle, samples, weights.c);
+}
+
+HWY_INLINE Parts LoadParts(const std::uint8_t* at) {
+  return {Load(at), Load(at + kRegister), Load(at + 2 * kRegister)};
 }
 
 template <Form form>
@@ -135,35 +163,48 @@ HWY_INLINE __m512i Pick(const std::uint8_t* at, __m512i index) {
   return _mm512_permutex2var_epi8(Load(at), index, Load(at + kRegister));
 }
 
-/// `kBlocks` is table.taps / 4, or 0 for any.
-template <Form form, int kBlocks>
+HWY_INLINE void Store16(__m512i sums, std::uint8_t* out) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), Bytes(sums));
+}
+
+HWY_INLINE void RunOneBlock(const AcrossPlan& plan, const PlanarRow& row, const PlanarRowOut& out) {
+  const std::size_t outputs = plan.table->outputs();
+  const std::uint8_t* memory = plan.memory.data();
+  const std::uint32_t* base = plan.base.data();
+  const auto [red, green, blue] = row;
+  const auto [red_out, green_out, blue_out] = out;
+  for (std::size_t i = 0; i < outputs; i += kLanes, ++base, memory += 4 * kRegister) {
+    const __m512i index = Load(memory);
+    const Parts weights = LoadParts(memory + kRegister);
+    Store16(OneBlock(Pick<kNarrow>(red + *base, index), weights), red_out + i);
+    Store16(OneBlock(Pick<kNarrow>(green + *base, index), weights), green_out + i);
+    Store16(OneBlock(Pick<kNarrow>(blue + *base, index), weights), blue_out + i);
+  }
+}
+
+template <Form form>
 HWY_INLINE void RunGroups(const AcrossPlan& plan, const PlanarRow& row, const PlanarRowOut& out) {
   const std::size_t outputs = plan.table->outputs();
-  const int blocks = kBlocks != 0 ? kBlocks : static_cast<int>(plan.table->taps / 4);
+  const std::uint32_t blocks = plan.table->taps / 4;
   const std::uint8_t* memory = plan.memory.data();
-  const std::uint8_t* const red = row[0];
-  const std::uint8_t* const green = row[1];
-  const std::uint8_t* const blue = row[2];
-  for (std::size_t group = 0; group * kLanes < outputs; ++group) {
-    __m512i r[3] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
-    __m512i g[3] = {r[0], r[0], r[0]};
-    __m512i b[3] = {r[0], r[0], r[0]};
-    const std::size_t base = plan.base[group];
-    for (int block = 0; block < blocks; ++block, memory += 4 * kRegister) {
+  const std::uint32_t* base = plan.base.data();
+  const __m512i half = _mm512_set1_epi32(kHalf);
+  const auto [red, green, blue] = row;
+  const auto [red_out, green_out, blue_out] = out;
+  for (std::size_t i = 0; i < outputs; i += kLanes, ++base) {
+    Parts r = NoParts();
+    Parts g = NoParts();
+    Parts b = NoParts();
+    for (std::uint32_t block = 0; block < blocks; ++block, memory += 4 * kRegister) {
       const __m512i index = Load(memory);
-      const __m512i x = Pick<form>(red + base, index);
-      const __m512i y = Pick<form>(green + base, index);
-      const __m512i z = Pick<form>(blue + base, index);
-      for (int part = 0; part < 3; ++part) {
-        const __m512i weights = Load(memory + (1 + part) * static_cast<int>(kRegister));
-        r[part] = _mm512_dpbusd_epi32(r[part], x, weights);
-        g[part] = _mm512_dpbusd_epi32(g[part], y, weights);
-        b[part] = _mm512_dpbusd_epi32(b[part], z, weights);
-      }
+      const Parts weights = LoadParts(memory + kRegister);
+      Add(r, Pick<form>(red + *base, index), weights);
+      Add(g, Pick<form>(green + *base, index), weights);
+      Add(b, Pick<form>(blue + *base, index), weights);
     }
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out[0] + group * kLanes), Join(r));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out[1] + group * kLanes), Join(g));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out[2] + group * kLanes), Join(b));
+    Store16(_mm512_add_epi32(Total(r), half), red_out + i);
+    Store16(_mm512_add_epi32(Total(g), half), green_out + i);
+    Store16(_mm512_add_epi32(Total(b), half), blue_out + i);
   }
 }
 
@@ -177,38 +218,26 @@ inline void RunWide(const AcrossPlan& plan, const PlanarRow& row, const PlanarRo
     const std::size_t used = (table.count[i] + kRegister - 1) / kRegister;
     for (std::size_t p = 0; p < 3; ++p) {
       const std::uint8_t* at = row[p] + table.first[i];
-      __m512i a = _mm512_setzero_si512();
-      __m512i b = a;
-      __m512i c = a;
+      Parts sums = NoParts();
       for (std::size_t block = 0; block < used; ++block) {
-        const __m512i x = Load(at + block * kRegister);
-        const std::uint8_t* weights = memory + block * 3 * kRegister;
-        a = _mm512_dpbusd_epi32(a, x, Load(weights));
-        b = _mm512_dpbusd_epi32(b, x, Load(weights + kRegister));
-        c = _mm512_dpbusd_epi32(c, x, Load(weights + 2 * kRegister));
+        Add(sums, Load(at + block * kRegister), LoadParts(memory + block * 3 * kRegister));
       }
-      const __m512i sums = _mm512_add_epi32(Shift8(_mm512_add_epi32(Shift8(a), b)), c);
-      const std::int32_t value = (_mm512_reduce_add_epi32(sums) + kHalf) >> ResizeTable::kBits;
+      const std::int32_t sum = _mm512_reduce_add_epi32(Total(sums)) + kHalf;
+      const std::int32_t value = sum >> ResizeTable::kBits;
       out[p][i] = static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
     }
   }
 }
 
 inline void RunAcross(const AcrossPlan& plan, const PlanarRow& row, const PlanarRowOut& out) {
-  const std::uint32_t blocks = plan.table->taps / 4;
   if (plan.form == kWide) return RunWide(plan, row, out);
-  if (plan.form == kMedium) return RunGroups<kMedium, 0>(plan, row, out);
-  if (blocks == 1) return RunGroups<kNarrow, 1>(plan, row, out);
-  if (blocks == 2) return RunGroups<kNarrow, 2>(plan, row, out);
-  RunGroups<kNarrow, 0>(plan, row, out);
+  if (plan.form == kMedium) return RunGroups<kMedium>(plan, row, out);
+  if (plan.table->taps == 4) return RunOneBlock(plan, row, out);
+  RunGroups<kNarrow>(plan, row, out);
 }
 
-/// Four weights, one part of each, in every lane.
-struct FourWeights {
-  __m512i a, b, c;
-};
-
-HWY_INLINE FourWeights SplitFour(const std::int32_t* weights) {
+/// Four weights in every lane.
+HWY_INLINE Parts SplitFour(const std::int32_t* weights) {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint32_t c = 0;
@@ -225,7 +254,7 @@ HWY_INLINE FourWeights SplitFour(const std::int32_t* weights) {
 /// 64 columns of four rows, the four samples of a column side by side. The order of the columns is
 /// that of unpacking, which packing undoes.
 struct Columns {
-  __m512i q[4];
+  __m512i q0, q1, q2, q3;
 };
 
 HWY_INLINE Columns Transpose(const std::uint8_t* const* rows, std::size_t x) {
@@ -237,45 +266,46 @@ HWY_INLINE Columns Transpose(const std::uint8_t* const* rows, std::size_t x) {
   const __m512i high01 = _mm512_unpackhi_epi8(r0, r1);
   const __m512i low23 = _mm512_unpacklo_epi8(r2, r3);
   const __m512i high23 = _mm512_unpackhi_epi8(r2, r3);
-  return {{_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
-           _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)}};
+  return {_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
+          _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
 }
 
-HWY_INLINE __m512i Pack(const __m512i* sums) {
-  return _mm512_packus_epi16(_mm512_packs_epi32(Value(sums[0]), Value(sums[1])),
-                             _mm512_packs_epi32(Value(sums[2]), Value(sums[3])));
+HWY_INLINE __m512i Pack(const Columns& sums) {
+  return _mm512_packus_epi16(_mm512_packs_epi32(Value(sums.q0), Value(sums.q1)),
+                             _mm512_packs_epi32(Value(sums.q2), Value(sums.q3)));
+}
+
+HWY_INLINE void RunDownOneBlock(const std::uint8_t* const* rows, const std::int32_t* weights,
+                                std::uint32_t width, std::uint8_t* out) {
+  const Parts four = SplitFour(weights);
+  const std::uint8_t* const from[4] = {rows[0], rows[1], rows[2], rows[3]};
+  for (std::size_t x = 0; x < width; x += kRegister) {
+    const Columns columns = Transpose(from, x);
+    const Columns sums{OneBlock(columns.q0, four), OneBlock(columns.q1, four),
+                       OneBlock(columns.q2, four), OneBlock(columns.q3, four)};
+    _mm512_storeu_si512(out + x, Pack(sums));
+  }
 }
 
 inline void RunDown(const std::uint8_t* const* rows, const std::int32_t* weights,
                     std::uint32_t taps, std::uint32_t width, std::uint8_t* out) {
+  if (taps == 4) return RunDownOneBlock(rows, weights, width, out);
   const __m512i half = _mm512_set1_epi32(kHalf);
-  if (taps == 4) {
-    const FourWeights four = SplitFour(weights);
-    const __m512i start = _mm512_set1_epi32(kHalf >> 16);
-    for (std::size_t x = 0; x < width; x += kRegister) {
-      Columns columns = Transpose(rows, x);
-      for (auto& q : columns.q) {
-        __m512i sum = Shift8(_mm512_dpbusd_epi32(start, q, four.a));
-        sum = Shift8(_mm512_dpbusd_epi32(sum, q, four.b));
-        q = _mm512_dpbusd_epi32(sum, q, four.c);
-      }
-      _mm512_storeu_si512(out + x, Pack(columns.q));
-    }
-    return;
-  }
   for (std::size_t x = 0; x < width; x += kRegister) {
-    __m512i sums[4] = {half, half, half, half};
+    Parts p0 = NoParts();
+    Parts p1 = NoParts();
+    Parts p2 = NoParts();
+    Parts p3 = NoParts();
     for (std::uint32_t tap = 0; tap < taps; tap += 4) {
-      const FourWeights four = SplitFour(weights + tap);
+      const Parts four = SplitFour(weights + tap);
       const Columns columns = Transpose(rows + tap, x);
-      for (int i = 0; i < 4; ++i) {
-        const __m512i q = columns.q[i];
-        const __m512i zero = _mm512_setzero_si512();
-        __m512i part = Shift8(_mm512_dpbusd_epi32(zero, q, four.a));
-        part = Shift8(_mm512_dpbusd_epi32(part, q, four.b));
-        sums[i] = _mm512_add_epi32(sums[i], _mm512_dpbusd_epi32(part, q, four.c));
-      }
+      Add(p0, columns.q0, four);
+      Add(p1, columns.q1, four);
+      Add(p2, columns.q2, four);
+      Add(p3, columns.q3, four);
     }
+    const Columns sums{_mm512_add_epi32(Total(p0), half), _mm512_add_epi32(Total(p1), half),
+                       _mm512_add_epi32(Total(p2), half), _mm512_add_epi32(Total(p3), half)};
     _mm512_storeu_si512(out + x, Pack(sums));
   }
 }
@@ -290,54 +320,78 @@ HWY_INLINE __m512i LoadSome(const std::uint8_t* bytes, std::size_t at, std::size
   return _mm512_maskz_loadu_epi8(FirstBytes(size - at), bytes + at);
 }
 
-inline void SplitRgb(const std::uint8_t* rgb, std::uint32_t width, const PlanarRowOut& out) {
-  // Byte 3 i + c of three registers: indices into the first two, then the rest from the third.
+/// Where byte 3 i + c lies in three registers: indices into the first two and into the third, and
+/// which bytes come from the third.
+struct SplitTables {
   alignas(64) std::uint8_t two[3][kRegister];
   alignas(64) std::uint8_t three[3][kRegister];
-  __mmask64 late[3];
+  std::uint64_t late[3];
+};
+
+constexpr SplitTables MakeSplitTables() {
+  SplitTables tables{};
   for (std::size_t c = 0; c < 3; ++c) {
-    late[c] = 0;
     for (std::size_t i = 0; i < kRegister; ++i) {
       const std::size_t at = 3 * i + c;
-      two[c][i] = static_cast<std::uint8_t>(at & 127U);
-      three[c][i] = static_cast<std::uint8_t>(at & 63U);
-      if (at >= 2 * kRegister) late[c] |= __mmask64{1} << i;
+      tables.two[c][i] = static_cast<std::uint8_t>(at & 127U);
+      tables.three[c][i] = static_cast<std::uint8_t>(at & 63U);
+      if (at >= 2 * kRegister) tables.late[c] |= std::uint64_t{1} << i;
     }
   }
+  return tables;
+}
+
+constexpr SplitTables kSplit = MakeSplitTables();
+
+template <int c>
+HWY_INLINE void SplitOne(__m512i v0, __m512i v1, __m512i v2, std::uint8_t* out) {
+  const __m512i early = _mm512_permutex2var_epi8(v0, Load(kSplit.two[c]), v1);
+  _mm512_storeu_si512(
+      out, _mm512_mask_permutexvar_epi8(early, kSplit.late[c], Load(kSplit.three[c]), v2));
+}
+
+inline void SplitRgb(const std::uint8_t* rgb, std::uint32_t width, const PlanarRowOut& out) {
   for (std::size_t x = 0; x < width; x += kRegister, rgb += 3 * kRegister) {
     const std::size_t left = std::size_t{3} * (width - x);
     const __m512i v0 = LoadSome(rgb, 0, left);
     const __m512i v1 = LoadSome(rgb, kRegister, left);
     const __m512i v2 = LoadSome(rgb, 2 * kRegister, left);
-    for (std::size_t c = 0; c < 3; ++c) {
-      const __m512i early = _mm512_permutex2var_epi8(v0, Load(two[c]), v1);
-      _mm512_storeu_si512(out[c] + x,
-                          _mm512_mask_permutexvar_epi8(early, late[c], Load(three[c]), v2));
-    }
+    SplitOne<0>(v0, v1, v2, out[0] + x);
+    SplitOne<1>(v0, v1, v2, out[1] + x);
+    SplitOne<2>(v0, v1, v2, out[2] + x);
   }
 }
 
-inline void JoinRgb(const PlanarRow& row, std::uint32_t width, std::uint8_t* rgb) {
-  // Byte at of the result is byte at / 3 of plane at % 3.
+/// Byte `at` of three registers is byte at / 3 of plane at % 3.
+struct JoinTables {
   alignas(64) std::uint8_t index[3][kRegister];
-  __mmask64 blue[3];
+  std::uint64_t blue[3];
+};
+
+constexpr JoinTables MakeJoinTables() {
+  JoinTables tables{};
   for (std::size_t part = 0; part < 3; ++part) {
-    blue[part] = 0;
     for (std::size_t i = 0; i < kRegister; ++i) {
       const std::size_t at = part * kRegister + i;
-      index[part][i] = static_cast<std::uint8_t>(at / 3 + (at % 3 == 1 ? kRegister : 0));
-      if (at % 3 == 2) blue[part] |= __mmask64{1} << i;
+      tables.index[part][i] = static_cast<std::uint8_t>(at / 3 + (at % 3 == 1 ? kRegister : 0));
+      if (at % 3 == 2) tables.blue[part] |= std::uint64_t{1} << i;
     }
   }
+  return tables;
+}
+
+constexpr JoinTables kJoin = MakeJoinTables();
+
+inline void JoinRgb(const PlanarRow& row, std::uint32_t width, std::uint8_t* rgb) {
   for (std::size_t x = 0; x < width; x += kRegister, rgb += 3 * kRegister) {
     const std::size_t left = std::size_t{3} * (width - x);
     const __m512i r = Load(row[0] + x);
     const __m512i g = Load(row[1] + x);
     const __m512i b = Load(row[2] + x);
     for (std::size_t part = 0; part < 3 && left > part * kRegister; ++part) {
-      const __m512i at = Load(index[part]);
+      const __m512i at = Load(kJoin.index[part]);
       const __m512i two = _mm512_permutex2var_epi8(r, at, g);
-      const __m512i all = _mm512_mask_permutexvar_epi8(two, blue[part], at, b);
+      const __m512i all = _mm512_mask_permutexvar_epi8(two, kJoin.blue[part], at, b);
       _mm512_mask_storeu_epi8(rgb + part * kRegister, FirstBytes(left - part * kRegister), all);
     }
   }

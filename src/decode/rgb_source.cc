@@ -45,65 +45,110 @@ Error not_decodable(ByteSpan bytes, PictureFormat format) {
 
 }  // namespace
 
-Result<PictureInfo> RgbSource::inspect(ByteSpan encoded) {
+Result<PictureInfo> RgbSource::open(ByteSpan encoded) {
+  encoded_ = encoded;
+  warnings_.clear();
+  fast_taken_ = false;
   const auto format = sniff(encoded);
+  Result<PictureInfo> info = PictureInfo{};
   switch (format) {
     case PictureFormat::jpeg:
-      return jpeg_.inspect(encoded, limits_);
+      fast_taken_ = fast_.open(encoded).empty() &&
+                    std::uint64_t{fast_.width()} * fast_.height() <= limits_.pixels;
+      if (fast_taken_) {
+        info = PictureInfo{PictureFormat::jpeg, fast_.width(), fast_.height()};
+      } else {
+        info = jpeg_.open(encoded, limits_);
+      }
+      break;
     case PictureFormat::png:
-      return inspect_png(encoded, limits_);
+      info = inspect_png(encoded, limits_);
+      break;
     case PictureFormat::webp:
-      return inspect_webp(encoded, limits_);
+      info = inspect_webp(encoded, limits_);
+      break;
     default:
       return not_decodable(encoded, format);
   }
+  if (info) info_ = *info;
+  return info;
 }
 
-std::optional<RgbView> RgbSource::fast_part(ByteSpan encoded, const Box& box) {
-  if (!fast_.open(encoded).empty()) return std::nullopt;
-  if (std::uint64_t{fast_.width()} * fast_.height() > limits_.pixels) return std::nullopt;
+Result<RgbView> RgbSource::whole() {
+  const std::size_t stride = std::size_t{info_.width} * 3;
+  if (info_.format == PictureFormat::png) {
+    HEADRACE_TRY(decode_png(encoded_, limits_, rgb_, warnings_));
+  } else if (info_.format == PictureFormat::webp) {
+    HEADRACE_TRY(decode_webp(encoded_, limits_, rgb_));
+  } else if (!fast_taken_ || !fast_whole()) {
+    auto done = jpeg_whole(stride);
+    jpeg_.add_warnings(warnings_);
+    HEADRACE_TRY(std::move(done));
+  }
+  return RgbView{rgb_.data(), stride, info_.width, info_.height};
+}
+
+bool RgbSource::fast_whole() {
+  const std::size_t stride = std::size_t{info_.width} * 3;
+  rgb_.resize(stride * info_.height);
+  return fast_.decode({0, 0, info_.width, info_.height}, rgb_.data(), stride);
+}
+
+bool RgbSource::fast_part(const Box& box, Resizer& resizer) {
   const std::size_t stride = std::size_t{box.width} * 3;
   if (rgb_.size() < stride * box.height) rgb_.resize(stride * box.height);
-  if (!fast_.decode(box, rgb_.data(), stride)) return std::nullopt;
-  return RgbView{rgb_.data(), stride, box.width, box.height};
+  if (!fast_.decode(box, rgb_.data(), stride)) return false;
+  for (std::size_t y = resizer.first_row(); y < resizer.end_row(); ++y) {
+    resizer.add(rgb_.data() + y * stride);
+  }
+  return true;
 }
 
-std::optional<RgbView> RgbSource::fast_whole(ByteSpan encoded) {
-  if (!fast_.open(encoded).empty()) return std::nullopt;
-  return fast_part(encoded, {0, 0, fast_.width(), fast_.height()});
+Result<void> RgbSource::jpeg_whole(std::size_t stride) {
+  if (fast_taken_) HEADRACE_TRY(jpeg_.open(encoded_, limits_));
+  rgb_.resize(stride * info_.height);
+  for (std::uint32_t y = 0; y < info_.height;) {
+    HEADRACE_TRY(const auto rows, jpeg_.read(rgb_.data() + y * stride, stride, info_.height - y));
+    y += rows;
+  }
+  return jpeg_.finish();
 }
 
-Result<RgbView> RgbSource::whole(ByteSpan encoded, std::vector<std::string>& warnings) {
-  const auto format = sniff(encoded);
-  if (format == PictureFormat::jpeg) {
-    if (const auto view = fast_whole(encoded)) return *view;
+Result<void> RgbSource::part(const Box& box, Resizer& resizer) {
+  if (info_.format == PictureFormat::jpeg) {
+    if (fast_taken_) {
+      if (fast_part(box, resizer)) return {};
+      resizer.restart();
+    }
+    auto done = jpeg_part(box, resizer);
+    jpeg_.add_warnings(warnings_);
+    return done;
   }
-  Result<PictureInfo> decoded = PictureInfo{};
-  switch (format) {
-    case PictureFormat::jpeg:
-      decoded = jpeg_.decode(encoded, limits_, rgb_, warnings);
-      break;
-    case PictureFormat::png:
-      decoded = decode_png(encoded, limits_, rgb_, warnings);
-      break;
-    case PictureFormat::webp:
-      decoded = decode_webp(encoded, limits_, rgb_);
-      break;
-    default:
-      return not_decodable(encoded, format);
+  HEADRACE_TRY(const auto picture, whole());
+  for (std::size_t y = resizer.first_row(); y < resizer.end_row(); ++y) {
+    resizer.add(picture.pixels + (box.top + y) * picture.stride + std::size_t{box.left} * 3);
   }
-  HEADRACE_TRY(const auto picture, std::move(decoded));
-  return RgbView{rgb_.data(), std::size_t{picture.width} * 3, picture.width, picture.height};
+  return {};
 }
 
-Result<RgbView> RgbSource::part(ByteSpan encoded, const Box& box,
-                                std::vector<std::string>& warnings) {
-  if (sniff(encoded) == PictureFormat::jpeg) {
-    if (const auto view = fast_part(encoded, box)) return *view;
+// A few rows at a time: they are resized while they are in the cache, and no picture is held.
+Result<void> RgbSource::jpeg_part(const Box& box, Resizer& resizer) {
+  constexpr std::uint32_t kRows = 16;
+  if (fast_taken_) HEADRACE_TRY(jpeg_.open(encoded_, limits_));
+  const std::size_t stride = std::size_t{info_.width} * 3;
+  if (rgb_.size() < kRows * stride) rgb_.resize(kRows * stride);
+  const std::uint32_t first = box.top + resizer.first_row();
+  const std::uint32_t end = box.top + resizer.end_row();
+  for (std::uint32_t y = 0; y < info_.height;) {
+    HEADRACE_TRY(const auto rows,
+                 jpeg_.read(rgb_.data(), stride, std::min(kRows, info_.height - y)));
+    for (std::uint32_t i = 0; i < rows; ++i, ++y) {
+      if (y >= first && y < end) {
+        resizer.add(rgb_.data() + i * stride + std::size_t{box.left} * 3);
+      }
+    }
   }
-  HEADRACE_TRY(const auto picture, whole(encoded, warnings));
-  return RgbView{picture.pixels + box.top * picture.stride + std::size_t{box.left} * 3,
-                 picture.stride, box.width, box.height};
+  return jpeg_.finish();
 }
 
 }  // namespace headrace

@@ -24,23 +24,35 @@ class RgbSource {
  public:
   explicit RgbSource(const DecodeLimits& limits) : limits_(limits) {}
 
-  Result<PictureInfo> inspect(ByteSpan encoded);
-  /// The whole picture; the view is valid until the next call. Grows `warnings`.
-  Result<RgbView> whole(ByteSpan encoded, std::vector<std::string>& warnings);
-  /// The part `box` of the picture, of which `inspect` told the size: exactly what `whole` would
-  /// give there.
-  Result<RgbView> part(ByteSpan encoded, const Box& box, std::vector<std::string>& warnings);
+  /// Begins a picture; `encoded` must stay until the pixels are read. What was open before is
+  /// forgotten.
+  Result<PictureInfo> open(ByteSpan encoded);
+
+  /// The whole picture; the view is valid until the next call. REQUIRES: open succeeded
+  Result<RgbView> whole();
+  /// The part of the picture at `box`, into a resizer that was begun with the box's size: exactly
+  /// the pixels that `whole` would give there. The whole file is looked at all the same, so that
+  /// a damaged picture is refused whatever its crop. REQUIRES: open succeeded
+  Result<void> part(const Box& box, Resizer& resizer);
+
+  /// Of the picture that was opened last.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  /// By our own decoder, if it takes this picture and finds its data clean.
-  std::optional<RgbView> fast_part(ByteSpan encoded, const Box& box);
-  /// The same for the whole picture.
-  std::optional<RgbView> fast_whole(ByteSpan encoded);
+  /// By our own decoder; false if it does not find the data clean.
+  bool fast_whole();
+  bool fast_part(const Box& box, Resizer& resizer);
+  Result<void> jpeg_whole(std::size_t stride);
+  Result<void> jpeg_part(const Box& box, Resizer& resizer);
 
   DecodeLimits limits_;
-  JpegLibrary jpeg_;
+  bool fast_taken_ = false;  ///< the open picture is one for fast_
   jpeg::RegionDecoder fast_;
+  JpegLibrary jpeg_;
+  ByteSpan encoded_;
+  PictureInfo info_;
   std::vector<std::uint8_t> rgb_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace headrace
