@@ -5,6 +5,8 @@
 /// Options are values; a Job is used by one thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +36,9 @@ struct JobOptions {
   OpenOptions open;
   LoaderOptions loader;
   std::optional<State> resume;
+  bool start = true;  ///< false: the loader begins when Job::start is called
+  /// What a download has done so far, from any thread; may be empty.
+  std::function<void(std::uint64_t bytes_done, std::uint64_t bytes_total)> on_fetch;
 };
 
 class Job {
@@ -46,6 +51,9 @@ class Job {
   virtual Mode mode() const = 0;
   virtual const Context& context() const = 0;
   virtual const Dataset& dataset() const = 0;
+  /// Builds the loader, which begins to read ahead at once.
+  virtual Result<void> start() = 0;
+  /// REQUIRES: started
   virtual Loader& loader() = 0;
 
  protected:

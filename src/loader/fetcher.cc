@@ -85,11 +85,12 @@ void run_fetcher(Feed& feed, const Dataset& dataset, const Walk& walk, ByteBudge
   Hints hints(feed, walk);
   std::uint64_t asked = 0;
   while (auto next = steps.next()) {
-    asked += next->items.size();
+    const std::size_t count = next->items.size();  // once all are asked for, the work may be gone
+    asked += count;
     hints.keep_ahead_of(asked);
     Work* const work = window.add(std::move(next), stop);
     if (work == nullptr) return;
-    for (std::size_t i = 0; i < work->items.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       Item& item = work->items[i];
       const std::uint64_t bytes = dataset.frame_bytes(SampleId{item.slot.sample_id}) + kOverhead;
       if (auto grant = budget.try_reserve(bytes)) {

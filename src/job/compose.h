@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file What stands under a loader in each mode: the one place that knows all of them.
+///
+/// A Composition is moved, then used from any thread as its parts allow.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "headrace/base/context.h"
+#include "headrace/job/job.h"
+#include "headrace/job/private_folder.h"
+#include "headrace/loader/feed.h"
+#include "headrace/records/dataset.h"
+#include "headrace/storage/store.h"
+
+namespace headrace {
+
+struct Composition {
+  Mode mode = Mode::direct;
+  std::unique_ptr<PrivateFolder> folder;       ///< of files or FIFOs that end with the job
+  std::vector<std::unique_ptr<Store>> stores;  ///< each may stand on those before it
+  std::unique_ptr<Dataset> dataset;
+  std::unique_ptr<Feed> feed;
+
+  Composition() = default;
+  Composition(Composition&&) = default;
+  Composition& operator=(Composition&&) = delete;
+  Composition(const Composition&) = delete;
+  Composition& operator=(const Composition&) = delete;
+  /// From the top down: a wrapper goes before what it stands on.
+  ~Composition();
+};
+
+Result<Composition> compose(const JobOptions& options, const Context& context,
+                            const std::stop_token& stop);
+
+}  // namespace headrace

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/job/job.h"
+
+#include "headrace/job/compose.h"
+
+namespace headrace {
+namespace {
+
+class ComposedJob final : public Job {
+ public:
+  ComposedJob(const JobOptions& options, Context context, Composition parts)
+      : options_(options), context_(std::move(context)), parts_(std::move(parts)) {}
+
+  Mode mode() const override { return parts_.mode; }
+  const Context& context() const override { return context_; }
+  const Dataset& dataset() const override { return *parts_.dataset; }
+  Loader& loader() override { return *loader_; }
+
+  Result<void> start() override {
+    LoaderOptions loader = options_.loader;
+    if (loader.uri.empty()) loader.uri = options_.uri;
+    HEADRACE_TRY(loader_,
+                 Loader::make(context_, *parts_.feed, *parts_.dataset, loader, options_.resume));
+    return {};
+  }
+
+ private:
+  const JobOptions options_;
+  const Context context_;
+  Composition parts_;
+  std::unique_ptr<Loader> loader_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Job>> Job::open(const JobOptions& options, const std::stop_token& stop) {
+  const Context context;
+  HEADRACE_TRY(auto parts, compose(options, context, stop));
+  auto job = std::make_unique<ComposedJob>(options, context, std::move(parts));
+  if (options.start) HEADRACE_TRY(job->start());
+  return std::unique_ptr<Job>(std::move(job));
+}
+
+}  // namespace headrace
