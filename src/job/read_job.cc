@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "headrace/base/mutex.h"
-#include "headrace/base/process_start.h"
+#include "headrace/base/process.h"
 #include "headrace/job/accelerator.h"
 
 namespace headrace {
@@ -14,6 +14,12 @@ namespace {
 
 constexpr Nanos kProgressEvery = std::chrono::milliseconds(500);
 constexpr Nanos kSaveEvery = std::chrono::seconds(1);
+
+/// Seconds since the process was started; 0 where the system does not say.
+double age() {
+  const auto age = process_age();
+  return age ? std::chrono::duration<double>(*age).count() : 0;
+}
 
 /// Calls the progress hook now and then with what the job does at that moment.
 class Reporter {
@@ -160,7 +166,7 @@ class ReadJob {
     report_.format = training_->dataset().format();
     report_.samples = training_->dataset().size();
     report_.classes = training_->dataset().classes().size();
-    report_.open_seconds = seconds_since_process_start();
+    report_.open_seconds = age();
     accelerator_.emplace(*training_->context().clock, options_.accelerator_rate);
     return {};
   }
@@ -182,7 +188,7 @@ class ReadJob {
     for (;;) {
       auto batch = loader.next(stop_);
       if (!batch) return std::move(batch).error();
-      if (report_.launch_seconds == 0) report_.launch_seconds = seconds_since_process_start();
+      if (report_.launch_seconds == 0) report_.launch_seconds = age();
       if (!*batch) break;
       const bool whole = accelerator_->step((**batch)->count(), stop_);
       if (!whole) return Error(Code::cancelled, "stopped");
@@ -215,7 +221,7 @@ class ReadJob {
       for (std::size_t i = 0; i < counted.size(); ++i) report_.totals[i] += counted[i];
       for (auto& notice : job->context().notices->all()) report_.notices.push_back(notice);
     }
-    report_.total_seconds = seconds_since_process_start();
+    report_.total_seconds = age();
     return std::move(report_);
   }
 

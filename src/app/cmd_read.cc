@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+
+#include "command.h"
+#include "headrace/job/read_job.h"
+#include "job_options.h"
+#include "progress_line.h"
+#include "read_output.h"
+
+namespace headrace::app {
+namespace {
+
+struct Arguments {
+  JobArguments job;
+  std::string validation;
+  std::string validation_local;
+  std::string accelerator = "none";
+  std::string state;
+  std::vector<std::string> resume;
+  bool json = false;
+};
+
+/// "none" or "emulated:RATE" to samples a second.
+Result<double> parse_accelerator(std::string_view text) {
+  constexpr std::string_view prefix = "emulated:";
+  if (text == "none") return 0.0;
+  double rate = 0;
+  if (text.starts_with(prefix)) {
+    text.remove_prefix(prefix.size());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+    if (error == std::errc() && end == text.data() + text.size() && rate > 0) return rate;
+  }
+  return Error(Code::invalid, fmt::format("unknown accelerator '{}'", text),
+               "none, or emulated:RATE with RATE in samples a second");
+}
+
+Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
+  ReadOptions options;
+  HEADRACE_TRY(options.job, arguments.job.to_options());
+  HEADRACE_TRY(options.accelerator_rate, parse_accelerator(arguments.accelerator));
+  options.validation = arguments.validation;
+  options.validation_local = arguments.validation_local;
+  options.state_file = arguments.state;
+  if (!arguments.resume.empty()) {
+    HEADRACE_TRY(options.resume, load_read_state(arguments.resume));
+  }
+  ProgressLine line;
+  ReadHooks hooks;
+  if (line.enabled()) {
+    hooks.progress = [&line](const ReadProgress& progress) { line.show(read_progress(progress)); };
+  }
+  HEADRACE_TRY(const ReadReport report, run_read(options, hooks, stop));
+  line.clear();
+  fmt::print("{}\n", arguments.json ? read_json(report) : read_table(report));
+  return 0;
+}
+
+}  // namespace
+
+void add_read(CLI::App& root, Invocation& invocation) {
+  CLI::App* command = root.add_subcommand(
+      "read", "Deliver every batch of a job to nobody: throughput, digests, where the time goes");
+  auto arguments = std::make_shared<Arguments>();
+  add_job_options(*command, arguments->job);
+  command->add_option("--val", arguments->validation, "Validation set, read after each epoch");
+  command->add_option("--val-local", arguments->validation_local, "As --local, for --val");
+  command
+      ->add_option("--accelerator", arguments->accelerator,
+                   "none, or emulated:RATE: takes a batch, is busy for its size / RATE seconds")
+      ->capture_default_str();
+  command->add_option("--state", arguments->state,
+                      "File that holds the state, written each second and at the end");
+  command
+      ->add_option("--resume", arguments->resume,
+                   "State file to go on from; given once for each rank, if their number changes")
+      ->allow_extra_args(false);
+  command->add_flag("--json", arguments->json, "One JSON object on stdout");
+  command->footer(
+      "Examples:\n"
+      "  headrace read /data/train --epochs 2\n"
+      "  headrace read s3://bucket/train --mode stream --accelerator emulated:800 --json\n"
+      "  headrace read s3://bucket/train --state job.state\n"
+      "  headrace read s3://bucket/train --state job.state --resume job.state\n"
+      "launch_seconds counts from the process's start to the first batch. accelerator_busy is the\n"
+      "time the accelerator computed over all time, the first step of an epoch excluded.");
+  command->callback([&invocation, arguments] {
+    invocation.run = [arguments](const std::stop_token& stop) { return run(*arguments, stop); };
+  });
+}
+
+}  // namespace headrace::app

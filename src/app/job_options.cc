@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job_options.h"
+
+#include <map>
+
+namespace headrace::app {
+namespace {
+
+const std::map<std::string, Layout>& layouts() {
+  static const std::map<std::string, Layout> names{
+      {"nchw_f32", Layout::nchw_f32}, {"nchw_u8", Layout::nchw_u8}, {"nhwc_u8", Layout::nhwc_u8}};
+  return names;
+}
+
+const std::map<std::string, OnBad>& policies() {
+  static const std::map<std::string, OnBad> names{
+      {"error", OnBad::error}, {"skip", OnBad::skip}, {"substitute", OnBad::substitute}};
+  return names;
+}
+
+void add_where(CLI::App& command, JobArguments& a) {
+  command.add_option("uri", a.job.uri, "A path or s3://bucket/prefix: a folder, a .rec, …")
+      ->required();
+  command.add_option("--mode", a.mode,
+                     "direct, file, stream, keep or pipe (default: keep for s3://, else direct)");
+  command.add_option("--local", a.job.local,
+                     "direct: the copy of URI to read; file: where the copy is put and kept");
+  command.add_option("--keep-dir", a.job.keep_dir,
+                     "keep: the cache's folder (default: $HEADRACE_KEEP_DIR or ~/.cache/headrace)");
+  command.add_option("--keep-bytes", a.job.keep_bytes, "keep: the cache's limit, such as 50G")
+      ->transform(CLI::AsSizeValue(false));
+  command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
+  command.add_option("--format", a.job.open.format, "folder, recordio, … (default: from content)");
+  command.add_option("--list", a.job.open.list,
+                     "A .lst or .csv file that names and labels samples");
+  command.add_flag("--root-files-skip", a.job.open.skip_root_files,
+                   "Leave out pictures that lie beside the class folders");
+}
+
+void add_order(CLI::App& command, JobArguments& a) {
+  LoaderOptions& loader = a.job.loader;
+  command.add_option("--epochs", loader.epochs, "Epochs, counted from 0")->capture_default_str();
+  command.add_option("--batch", loader.batch, "Samples in a batch of one rank")
+      ->capture_default_str();
+  command.add_option("--seed", loader.seed, "Fixes order and augmentation")->capture_default_str();
+  command.add_option("--shuffle", a.shuffle, "global or none")->capture_default_str();
+  command.add_option("--rank", loader.rank, "This process's rank")->capture_default_str();
+  command.add_option("--world-size", loader.world, "Number of ranks")->capture_default_str();
+  auto* const drop = command.add_flag("--drop-last", a.drop_last, "Leave out an incomplete step");
+  command.add_flag("--pad", a.pad, "Fill an incomplete step from the epoch's start")
+      ->excludes(drop);
+}
+
+void add_work(CLI::App& command, JobArguments& a) {
+  LoaderOptions& loader = a.job.loader;
+  command.add_option("--threads", loader.threads, "Decode threads (default: all processors)");
+  command.add_option("--budget", loader.budget_bytes, "Memory for data on its way, such as 256M")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  command.add_option("--requests", loader.max_requests, "Reads in flight")->capture_default_str();
+  command.add_option("--depth", loader.depth, "Batches made ahead")->capture_default_str();
+  command.add_option("--on-bad", a.on_bad, "A damaged sample: error, skip or substitute")
+      ->check(CLI::IsMember(policies()))
+      ->capture_default_str();
+  command.add_option("--max-bad", loader.max_bad, "Share of an epoch that may be bad, 0 to 1")
+      ->capture_default_str();
+  command.add_option("--quarantine", loader.quarantine, "File that bad samples are listed in");
+}
+
+void add_pixels(CLI::App& command, JobArguments& a) {
+  Transform& transform = a.job.loader.transform;
+  command.add_option("--augment", a.augment, "random_resized_crop, center_crop, pad_crop or none");
+  command.add_option("--size", a.size, "Width and height of the pixels (default: 224)");
+  command.add_option("--resize", transform.resize, "Shorter side before a centre crop")
+      ->capture_default_str();
+  command.add_option("--layout", a.layout, "nchw_f32, nchw_u8 or nhwc_u8")
+      ->check(CLI::IsMember(layouts()))
+      ->capture_default_str();
+  command.add_option("--pass-order", a.pass_order, "Resize as pillow12 or pillow13 does")
+      ->check(CLI::IsMember({"pillow12", "pillow13"}))
+      ->capture_default_str();
+  command.add_flag("--grey", transform.grey, "One channel");
+  command.add_flag("--no-decode", a.no_decode, "Digest the pictures, make no pixels");
+}
+
+}  // namespace
+
+Result<JobOptions> JobArguments::to_options() const {
+  JobOptions options = job;
+  LoaderOptions& loader = options.loader;
+  if (!mode.empty()) {
+    HEADRACE_TRY(options.mode, parse_mode(mode));
+  }
+  HEADRACE_TRY(loader.shuffle, parse_shuffle(shuffle));
+  if (!augment.empty()) {
+    HEADRACE_TRY(loader.transform.augment, parse_augment(augment));
+  }
+  loader.transform.layout = layouts().at(layout);
+  if (pass_order == "pillow13") loader.transform.pass_order = PassOrder::pillow13;
+  loader.on_bad = policies().at(on_bad);
+  if (drop_last) loader.tail = Tail::drop;
+  if (pad) loader.tail = Tail::pad;
+  loader.decode = !no_decode;
+  if (size != 0) loader.transform.width = loader.transform.height = size;
+  return options;
+}
+
+void add_job_options(CLI::App& command, JobArguments& arguments) {
+  add_where(command, arguments);
+  add_order(command, arguments);
+  add_work(command, arguments);
+  add_pixels(command, arguments);
+}
+
+}  // namespace headrace::app

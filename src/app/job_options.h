@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file The options that every command which delivers data shares, by one name everywhere.
+///
+/// Example:
+///
+///     JobArguments arguments;
+///     add_job_options(*command, arguments);
+///     …
+///     HEADRACE_TRY(const JobOptions job, arguments.to_options());
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "headrace/job/job.h"
+
+namespace headrace::app {
+
+/// As typed; what is not a text of its own is checked by the parser.
+struct JobArguments {
+  JobOptions job;
+  std::string mode;
+  std::string shuffle = "global";
+  std::string augment;
+  std::string layout = "nchw_f32";
+  std::string pass_order = "pillow12";
+  std::string on_bad = "error";
+  bool drop_last = false;
+  bool pad = false;
+  bool no_decode = false;
+  std::uint32_t size = 0;
+
+  Result<JobOptions> to_options() const;
+};
+
+/// `arguments` must live until the command has run.
+void add_job_options(CLI::App& command, JobArguments& arguments);
+
+}  // namespace headrace::app
