@@ -295,6 +295,12 @@ Result<CompareSpec> make_spec(const Experiment& experiment) {
   for (auto& values : tables) {
     values.insert(common.begin(), common.end());  // those that are set already stay
     HEADRACE_TRY(auto table, make_table(values));
+    if (table.name.empty() && tables.size() > 1) {
+      table.name = fmt::format("table {}", spec.tables.size() + 1);
+    }
+    for (const auto& other : spec.tables) {
+      if (other.name == table.name) return unfit("name", table.name, "the name of one table only");
+    }
     spec.tables.push_back(std::move(table));
   }
   return spec;

@@ -83,6 +83,7 @@ TEST(Spec, TablesSetOptionsAgain) {
   EXPECT_THAT(spec.tables[0].read_flags, ElementsAre("--epochs", "2"));
   EXPECT_THAT(spec.tables[1].read_flags, ElementsAre("--epochs", "4"));
   EXPECT_EQ(spec.tables[1].medium(Mode::keep), "s3-standard");
+  EXPECT_EQ(spec_of("uri: /d\ntables: [{epochs: 1}, {epochs: 2}]").tables[1].name, "table 2");
 }
 
 TEST(Spec, AnUnknownKeyIsNamedWithItsLineAndTheNearestOne) {
@@ -107,6 +108,7 @@ TEST(Spec, UnfitValuesAreNamed) {
   EXPECT_THAT(error_of("uri: [/a, /b]\nlocal: /c"), HasSubstr("2 URIs but 1 local copies"));
   EXPECT_THAT(error_of("uri: /d\ntables: []"), HasSubstr("at least one"));
   EXPECT_THAT(error_of("uri: /d\ntables: [{instance: x}]"), HasSubstr("holds for all tables"));
+  EXPECT_THAT(error_of("uri: /d\ntables: [{name: a}, {name: a}]"), HasSubstr("one table only"));
   for (const char* text : {"", "7", "[a]", "a: [", "uri: &a [*a]", "? {a: b}\n: c"}) {
     EXPECT_THAT(error_of(text), HasSubstr("e.yaml")) << text;
   }

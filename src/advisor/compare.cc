@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/advisor/compare.h"
+
+#include <fmt/chrono.h>
+
+#include <map>
+
+#include "headrace/base/clock.h"
+#include "headrace/base/uri.h"
+
+namespace headrace::advisor {
+namespace {
+
+void price_row(Row& row, std::uint64_t set_bytes, const PriceBook& prices,
+               const InstancePrice& instance) {
+  if (!row.figures) return;
+  const auto parsed = parse_uri(row.uri);
+  Usage usage;
+  usage.mode = row.mode;
+  usage.medium = row.medium;
+  usage.in_bucket = parsed.ok() && parsed->scheme == Scheme::s3;
+  usage.seconds = row.figures->total_seconds;
+  usage.requests = row.figures->requests;
+  usage.bytes_read = row.figures->bytes_origin;
+  usage.set_bytes = set_bytes;
+  row.figures->cost_usd = prices.cost(instance, usage).total();
+}
+
+}  // namespace
+
+Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& options,
+                           const std::stop_token& stop) {
+  // Everything that can be wrong with the question is found before the first run.
+  HEADRACE_TRY(const auto prices, PriceBook::load(spec.prices));
+  HEADRACE_TRY(const auto book, ManageabilityBook::load());
+  Comparison found;
+  if (!spec.instance.empty()) {
+    HEADRACE_TRY(found.instance, prices.instance(spec.instance));
+  }
+  std::map<std::string, SetInfo> infos;
+  for (const auto& table : spec.tables) {
+    for (const auto& set : table.sets) {
+      if (infos.contains(set.uri)) continue;
+      HEADRACE_TRY(infos[set.uri], options.look(set.uri, stop));
+    }
+  }
+
+  auto runner = options.runner;
+  runner.server_data = spec.server_data;
+  found.version = options.version;
+  found.when = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(real_clock().wall_seconds()));
+  found.machine = this_machine();
+  for (const auto& asked : spec.tables) {
+    Table table;
+    table.spec = asked;
+    for (const auto& set : asked.sets) table.sets.push_back(infos[set.uri]);
+    HEADRACE_TRY(table.rows, run_table(asked, table.sets, runner, stop));
+    for (auto& row : table.rows) {
+      if (found.instance) price_row(row, infos[row.uri].bytes, prices, *found.instance);
+      table.facts.push_back(book.facts(row.mode, row.format));
+    }
+    table.recommendation = recommend(table.rows, book);
+    for (auto& sentence : disagreements(table.rows)) found.disagreements.push_back(sentence);
+    found.tables.push_back(std::move(table));
+  }
+  return found;
+}
+
+}  // namespace headrace::advisor

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/advisor/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "headrace/advisor/cold.h"
+#include "headrace/advisor/process.h"
+#include "headrace/base/uri.h"
+
+namespace headrace::advisor {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for one run; removed with all that is in it.
+class Scratch {
+ public:
+  static Result<Scratch> make(const std::string& below) {
+    std::error_code error;
+    fs::path parent = below;
+    if (below.empty()) {
+      const char* set = std::getenv("TMPDIR");
+      // /var/tmp: /tmp may be memory, and then a copy in it is no disk
+      parent = set != nullptr && *set != '\0' ? set : "/var/tmp";
+    }
+    fs::create_directories(parent, error);
+    auto name = (parent / "headrace-compare-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      return errno_error(errno, "make a folder for a run's files").at(parent.string());
+    }
+    return Scratch(std::move(name));
+  }
+  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Scratch& operator=(Scratch&&) = delete;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  std::string below(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+ private:
+  explicit Scratch(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+bool in_bucket(const std::string& uri) {
+  const auto parsed = parse_uri(uri);
+  return parsed.ok() && parsed->scheme == Scheme::s3;
+}
+
+/// What makes a mode impossible on a set; empty if nothing does.
+std::string obstacle(Mode mode, const SetSpec& set, const SetInfo& info) {
+  if (mode == Mode::direct && in_bucket(set.uri) && set.local.empty()) {
+    return "needs a copy on a disk or mount of this machine: --local PATH";
+  }
+  const bool pictures = info.format == "folder" || info.format == "lst" || info.format == "csv";
+  if (mode == Mode::pipe && pictures) {
+    return "needs packing (headrace pack) or pairs of picture and label: a pipe of bare pictures "
+           "carries no labels";
+  }
+  return {};
+}
+
+/// Everything of one row while its repeats run.
+struct Plan {
+  Row row;
+  Mode mode = Mode::direct;
+  const SetSpec* set = nullptr;
+  std::vector<Measurement> runs;
+  std::vector<std::string> failures;
+  Cold cold = Cold::verified;
+
+  bool runs_still() const { return row.why.empty() && failures.empty(); }
+};
+
+std::vector<Plan> make_plans(const TableSpec& table, const std::vector<SetInfo>& sets) {
+  std::vector<Plan> plans;
+  for (std::size_t i = 0; i < table.sets.size(); ++i) {
+    for (const auto mode : table.modes) {
+      Plan plan;
+      plan.mode = mode;
+      plan.set = &table.sets[i];
+      plan.row.mode = to_string(mode);
+      plan.row.medium = table.medium(mode);
+      plan.row.format = sets[i].format;
+      plan.row.uri = plan.set->uri;
+      plan.row.why = obstacle(mode, *plan.set, sets[i]);
+      plans.push_back(std::move(plan));
+    }
+  }
+  return plans;
+}
+
+class TableRun {
+ public:
+  TableRun(const TableSpec& table, const RunnerOptions& options, const std::stop_token& stop)
+      : table_(table), options_(options), stop_(stop) {}
+
+  /// One repeat of one row. An error stops the table; a failure of the mode is kept in the plan.
+  Result<void> run(Plan& plan) {
+    HEADRACE_TRY(const auto scratch, Scratch::make(table_.keep_dir));
+    plan.cold = worse(plan.cold, make_cold(files_of(plan), stop_));
+    auto ended = run_process(arguments(plan, scratch), stop_);
+    if (!ended) {
+      if (ended.error().code() == Code::cancelled) return std::move(ended).error();
+      plan.failures.push_back(ended.error().to_string());
+      return {};
+    }
+    if (ended->code != 0) {
+      const auto words = last_words(ended->err);
+      plan.failures.push_back(!words.empty() ? words
+                              : ended->code > 128
+                                  ? fmt::format("ended by signal {}", ended->code - 128)
+                                  : fmt::format("exit code {}", ended->code));
+      return {};
+    }
+    auto measured = parse_measurement(ended->out);
+    if (!measured) {
+      plan.failures.push_back(measured.error().to_string());
+      return {};
+    }
+    measured->total_seconds = ended->seconds;
+    plan.runs.push_back(*std::move(measured));
+    return {};
+  }
+
+ private:
+  /// What direct reads, a URI in the file system, and the server's files.
+  std::vector<std::string> files_of(const Plan& plan) const {
+    const bool bucket = in_bucket(plan.set->uri);
+    if (plan.mode == Mode::direct && !plan.set->local.empty()) return {plan.set->local};
+    if (!bucket) return {path_of(plan.set->uri)};
+    return options_.server_data;
+  }
+  static std::string path_of(const std::string& uri) {
+    const auto parsed = parse_uri(uri);
+    return parsed.ok() ? parsed->path : uri;
+  }
+
+  std::vector<std::string> arguments(const Plan& plan, const Scratch& scratch) const {
+    auto argv = options_.program;
+    argv.insert(argv.end(), {plan.set->uri, "--mode", plan.row.mode});
+    if (plan.mode == Mode::direct && !plan.set->local.empty()) {
+      argv.insert(argv.end(), {"--local", plan.set->local});
+    }
+    if (plan.mode == Mode::file) argv.insert(argv.end(), {"--local", scratch.below("file")});
+    if (plan.mode == Mode::keep) argv.insert(argv.end(), {"--keep-dir", scratch.below("keep")});
+    if (plan.row.medium != "none") argv.insert(argv.end(), {"--medium", plan.row.medium});
+    argv.insert(argv.end(), table_.read_flags.begin(), table_.read_flags.end());
+    argv.emplace_back("--json");
+    return argv;
+  }
+
+  const TableSpec& table_;
+  const RunnerOptions& options_;
+  const std::stop_token& stop_;
+};
+
+}  // namespace
+
+std::string last_words(std::string_view err) {
+  std::string_view last;
+  while (!err.empty()) {
+    const auto end = err.find('\n');
+    const auto line = err.substr(0, end);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) last = line;
+    if (end == std::string_view::npos) break;
+    err.remove_prefix(end + 1);
+  }
+  constexpr std::string_view kName = "headrace: ";
+  if (last.starts_with(kName)) last.remove_prefix(kName.size());
+  return std::string(last);
+}
+
+Result<std::vector<Row>> run_table(const TableSpec& table, const std::vector<SetInfo>& sets,
+                                   const RunnerOptions& options, const std::stop_token& stop) {
+  auto plans = make_plans(table, sets);
+  const bool formats = table.sets.size() > 1;
+  const auto possible =
+      std::count_if(plans.begin(), plans.end(), [](const Plan& plan) { return plan.runs_still(); });
+  Progress progress;
+  progress.repeats = table.repeats;
+  progress.all = static_cast<std::size_t>(possible) * table.repeats;
+  TableRun runner(table, options, stop);
+  for (unsigned repeat = 0; repeat < table.repeats; ++repeat) {
+    for (auto& plan : plans) {
+      if (!plan.row.why.empty()) continue;
+      if (plan.runs_still()) {
+        progress.label = plan.row.label(formats);
+        progress.repeat = repeat;
+        if (options.on_run) options.on_run(progress);
+        HEADRACE_TRY(runner.run(plan));
+      }
+      ++progress.done;
+    }
+  }
+  std::vector<Row> rows;
+  for (auto& plan : plans) {
+    if (plan.row.why.empty()) conclude(plan.row, plan.runs, plan.cold, plan.failures);
+    rows.push_back(std::move(plan.row));
+  }
+  return rows;
+}
+
+}  // namespace headrace::advisor
