@@ -41,8 +41,9 @@ void RegionDecoder::plan_blocks() {
           const std::size_t column = std::size_t{mcu} * c.h + x;
           const std::size_t out = planes_[i].arena_offset + y * planes_[i].row_stride +
                                   column / kGroupBlocks * kGroupSize + column % kGroupBlocks * 8;
-          plan_.push_back({static_cast<std::uint32_t>(out), c.dc,
-                           static_cast<std::uint8_t>(4 + c.ac), static_cast<std::uint8_t>(i)});
+          plan_.push_back({static_cast<std::uint32_t>(out),
+                           {c.dc, static_cast<std::uint8_t>(4 + c.ac)},
+                           static_cast<std::uint8_t>(i)});
         }
       }
     }

@@ -37,7 +37,7 @@ HWY_INLINE void step(Stream& s, const StreamTables& tables, const BlockPlan* end
   FastEntry entry = s.table[s.window >> (64U - kLookBits)];
   if (HWY_UNLIKELY(advance_of(entry) == kSlow)) {
     const bool ac = s.k != 0;
-    entry = long_code(s.window, *tables.tables[ac ? s.block->ac : s.block->dc], ac);
+    entry = long_code(s.window, *tables.tables[s.block->tables[ac ? 1 : 0]], ac);
     if (advance_of(entry) == 0) {
       failed = failed || s.block < end;  // behind the last block nothing means anything
       entry = kEndOfBlock << 8U;         // comes to an end, whatever the bits are
@@ -47,11 +47,12 @@ HWY_INLINE void step(Stream& s, const StreamTables& tables, const BlockPlan* end
   s.out[kPlaces.offset[k]] = static_cast<std::int16_t>(value_of(s.window, entry));
   s.window <<= entry & 63U;
   s.count -= entry & 63U;
-  const bool done = k >= 64;
-  s.block += done ? 1 : 0;
-  s.table = tables.tables[done ? s.block->dc : s.block->ac]->fast_table();
+  // Arithmetic, since a compiler makes a branch of a choice: 1 at the end of a block, else 0.
+  const std::uint32_t done = k >> 6U;
+  s.block += done;
+  s.table = tables.tables[s.block->tables[1 - done]]->fast_table();
   s.out = s.base + s.block->out;
-  s.k = done ? 0 : k;
+  s.k = k & (done - 1);
 }
 
 /// Until the first of the streams has done its blocks. All in registers, as far as there are any.
@@ -76,7 +77,7 @@ bool DecodeStreams(std::span<const StreamRow> rows, std::span<const BlockPlan> p
     Stream& s = streams[active++];
     s = {row.at,     row.limit,
          0,          0,
-         0,          tables.tables[plan[0].dc]->fast_table(),
+         0,          tables.tables[plan[0].tables[0]]->fast_table(),
          row.base,   row.base + plan[0].out,
          plan.data()};
     refill_within(s);

@@ -20,7 +20,7 @@ inline constexpr std::size_t kStreams = 4;
 /// base, and by which tables it is read (numbers into `StreamTables`).
 struct BlockPlan {
   std::uint32_t out = 0;
-  std::uint8_t dc = 0, ac = 0;
+  std::array<std::uint8_t, 2> tables{};  ///< DC, AC
   std::uint8_t component = 0;
   std::uint8_t unused = 0;
 };
