@@ -70,8 +70,8 @@ class Dataset {
 };
 
 struct OpenOptions {
-  std::string format = "auto";   ///< auto: found from content
-  std::string list;              ///< a .lst or .csv file (path in the local file system), or empty
+  std::string format = "auto";  ///< auto: found from content
+  std::string list;             ///< a .lst or .csv: a local file, else a key of the store; or empty
   bool skip_root_files = false;  ///< files beside the class folders: left out instead of an error
   std::vector<std::string> classes;  ///< authoritative class list (of the training set); empty: own
   SideStore* side_store = nullptr;   ///< where indexes are kept; may be null

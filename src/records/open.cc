@@ -7,6 +7,7 @@
 #include "headrace/records/containers.h"
 #include "headrace/records/dataset.h"
 #include "headrace/records/folder/folder.h"
+#include "headrace/records/list/list.h"
 #include "headrace/records/listing.h"
 #include "headrace/records/recordio/recordio.h"
 
@@ -69,14 +70,17 @@ class Finder {
 
 Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& context,
                                               const OpenOptions& options) {
+  if (!options.list.empty()) return open_list(store, context, options);
   std::string format = options.format;
   if (format == "auto") {
     HEADRACE_TRY(format, Finder(store, options.stop).find());
   }
   if (format == "folder") return open_folder(store, context, options);
   if (format == "recordio") return open_recordio(store, context, options);
+  if (format == "lst" || format == "csv")
+    return Error(Code::invalid, "the list is missing", "name it with --list");
   return Error(Code::invalid, fmt::format("unknown format \"{}\"", format),
-               "one of auto, folder, recordio");
+               "one of auto, folder, recordio, lst, csv");
 }
 
 }  // namespace headrace

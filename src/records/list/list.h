@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file A set whose samples and labels stand in a list: MXNet's `.lst`, or `path,label` as CSV.
+///
+/// Samples are numbered by key bytes, not by line; a path that stands twice is two samples, in
+/// the order of lines. Labels that are no numbers (CSV only) are class names, sorted by bytes.
+#pragma once
+
+#include <memory>
+
+#include "headrace/records/dataset.h"
+
+namespace headrace {
+
+/// `options.list` is a file, else a key of the store.
+///  * `invalid`     a line that cannot be read, with its number and field; an unknown class
+///  * `not_found`   the list; or an object that it names, with the number of the line
+Result<std::unique_ptr<Dataset>> open_list(Store& store, const Context& context,
+                                           const OpenOptions& options);
+
+}  // namespace headrace
