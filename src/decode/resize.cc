@@ -30,20 +30,24 @@ void Resizer::begin(std::uint32_t width, std::uint32_t height, const ResizeGoal&
   across_.fill(goal.filter, width, goal.width, window.left, window.width);
   if (goal.flip) across_.reverse();
   down_.fill(goal.filter, height, goal.height, window.top, window.height);
+  needed_ = {across_.begin(), down_.begin(), across_.end(), down_.end()};
+  needed_.width -= needed_.left;
+  needed_.height -= needed_.top;
+  for (auto& first : across_.first) first -= needed_.left;
+  for (auto& first : down_.first) first -= needed_.top;
   plan_across(across_, across_plan_);
   sink_ = &sink;
-  source_width_ = width;
   down_first_ = vertical_first(goal, width, height);
   restart();
   ring_rows_ = *std::max_element(down_.count.begin(), down_.count.end());
-  ring_width_ = padded_row(down_first_ ? width : window.width);
+  ring_width_ = padded_row(down_first_ ? needed_.width : window.width);
   const std::size_t needed = ring_rows_ * ring_width_ * 3;
   if (ring_.size() < needed) ring_.resize(needed);
   taps_.resize(down_.taps);
 }
 
 void Resizer::restart() {
-  next_in_ = first_row();
+  next_in_ = 0;
   next_out_ = 0;
 }
 
@@ -55,14 +59,14 @@ void Resizer::keep(const PlanarRow& row) {
   const PlanarRowOut slot{ring_plane(next_in_, 0), ring_plane(next_in_, 1),
                           ring_plane(next_in_, 2)};
   if (down_first_) {
-    for (std::size_t p = 0; p < 3; ++p) std::copy_n(row[p], source_width_, slot[p]);
+    for (std::size_t p = 0; p < 3; ++p) std::copy_n(row[p], needed_.width, slot[p]);
   } else {
     run_across(across_plan_, row, slot);
   }
 }
 
 void Resizer::emit(std::uint32_t y) {
-  const std::uint32_t width = down_first_ ? source_width_ : across_.outputs();
+  const std::uint32_t width = down_first_ ? needed_.width : across_.outputs();
   const auto sums = planes_of(down_first_ ? tall_ : result_, width);
   for (std::size_t p = 0; p < 3; ++p) {
     for (std::uint32_t t = 0; t < down_.taps; ++t) {
@@ -87,14 +91,16 @@ void Resizer::add(const PlanarRow& row) {
 }
 
 void Resizer::add(const std::uint8_t* rgb) {
-  const auto planes = planes_of(split_, source_width_);
-  split_rgb(rgb, source_width_, planes);
+  const auto planes = planes_of(split_, needed_.width);
+  split_rgb(rgb, needed_.width, planes);
   add(read_only(planes));
 }
 
 void Resizer::resize(const RgbView& source, const ResizeGoal& goal, RowSink& sink) {
   begin(source.width, source.height, goal, sink);
-  for (std::size_t y = first_row(); y < end_row(); ++y) add(source.pixels + y * source.stride);
+  const std::uint8_t* row =
+      source.pixels + needed_.top * source.stride + std::size_t{needed_.left} * 3;
+  for (std::uint32_t y = 0; y < needed_.height; ++y, row += source.stride) add(row);
 }
 
 }  // namespace headrace

@@ -62,9 +62,9 @@ class Resizer {
   /// Forgets the rows that came so far; what follows overwrites what went out.
   void restart();
 
-  /// Which rows of the source are needed: first_row() <= y < end_row(), to be added in order.
-  std::uint32_t first_row() const { return down_.first.front(); }
-  std::uint32_t end_row() const { return down_.first.back() + down_.count.back(); }
+  /// The part of the source that the result depends on: only its rows are to be added, in order,
+  /// and only its columns of them.
+  const Box& needed() const { return needed_; }
 
   /// The next row. REQUIRES: kRowSlack bytes after each plane's end can be read
   void add(const PlanarRow& row);
@@ -82,7 +82,7 @@ class Resizer {
   ResizeTable down_;
   AcrossPlan across_plan_;
   RowSink* sink_ = nullptr;
-  std::uint32_t source_width_ = 0;
+  Box needed_;
   bool down_first_ = false;
   std::uint32_t next_in_ = 0;   // row of the source
   std::uint32_t next_out_ = 0;  // row of the window

@@ -4,6 +4,7 @@
 /// Not thread-safe; keeps its memory from picture to picture.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,12 @@ struct ResizeTable {
             std::uint32_t size);
   /// Last output first: a flip that costs nothing.
   void reverse();
+
+  /// The input samples that are used: begin() <= i < end(); between them all are.
+  std::uint32_t begin() const { return std::min(first.front(), first.back()); }
+  std::uint32_t end() const {
+    return std::max(first.front() + count.front(), first.back() + count.back());
+  }
 
   std::uint32_t outputs() const { return static_cast<std::uint32_t>(first.size()); }
   const std::int32_t* weights_of(std::size_t output) const {

@@ -94,14 +94,17 @@ bool RgbSource::fast_whole() {
   return fast_.decode({0, 0, info_.width, info_.height}, rgb_.data(), stride);
 }
 
-bool RgbSource::fast_part(const Box& box, Resizer& resizer) {
-  const std::size_t stride = std::size_t{box.width} * 3;
-  if (rgb_.size() < stride * box.height) rgb_.resize(stride * box.height);
-  if (!fast_.decode(box, rgb_.data(), stride)) return false;
-  for (std::size_t y = resizer.first_row(); y < resizer.end_row(); ++y) {
-    resizer.add(rgb_.data() + y * stride);
-  }
-  return true;
+bool RgbSource::fast_part(const Box& part, Resizer& resizer) {
+  class Rows : public jpeg::PlaneRows {
+   public:
+    explicit Rows(Resizer& resizer) : resizer_(resizer) {}
+    void row(const std::array<const std::uint8_t*, 3>& planes) override { resizer_.add(planes); }
+
+   private:
+    Resizer& resizer_;
+  };
+  Rows rows(resizer);
+  return fast_.decode(part, rows);
 }
 
 Result<void> RgbSource::jpeg_whole(std::size_t stride) {
@@ -115,36 +118,37 @@ Result<void> RgbSource::jpeg_whole(std::size_t stride) {
 }
 
 Result<void> RgbSource::part(const Box& box, Resizer& resizer) {
+  Box needed = resizer.needed();
+  needed.left += box.left;
+  needed.top += box.top;
   if (info_.format == PictureFormat::jpeg) {
     if (fast_taken_) {
-      if (fast_part(box, resizer)) return {};
+      if (fast_part(needed, resizer)) return {};
       resizer.restart();
     }
-    auto done = jpeg_part(box, resizer);
+    auto done = jpeg_part(needed, resizer);
     jpeg_.add_warnings(warnings_);
     return done;
   }
   HEADRACE_TRY(const auto picture, whole());
-  for (std::size_t y = resizer.first_row(); y < resizer.end_row(); ++y) {
-    resizer.add(picture.pixels + (box.top + y) * picture.stride + std::size_t{box.left} * 3);
+  for (std::size_t y = needed.top; y < needed.top + needed.height; ++y) {
+    resizer.add(picture.pixels + y * picture.stride + std::size_t{needed.left} * 3);
   }
   return {};
 }
 
 // A few rows at a time: they are resized while they are in the cache, and no picture is held.
-Result<void> RgbSource::jpeg_part(const Box& box, Resizer& resizer) {
+Result<void> RgbSource::jpeg_part(const Box& part, Resizer& resizer) {
   constexpr std::uint32_t kRows = 16;
   if (fast_taken_) HEADRACE_TRY(jpeg_.open(encoded_, limits_));
   const std::size_t stride = std::size_t{info_.width} * 3;
   if (rgb_.size() < kRows * stride) rgb_.resize(kRows * stride);
-  const std::uint32_t first = box.top + resizer.first_row();
-  const std::uint32_t end = box.top + resizer.end_row();
   for (std::uint32_t y = 0; y < info_.height;) {
     HEADRACE_TRY(const auto rows,
                  jpeg_.read(rgb_.data(), stride, std::min(kRows, info_.height - y)));
     for (std::uint32_t i = 0; i < rows; ++i, ++y) {
-      if (y >= first && y < end) {
-        resizer.add(rgb_.data() + i * stride + std::size_t{box.left} * 3);
+      if (y >= part.top && y < part.top + part.height) {
+        resizer.add(rgb_.data() + i * stride + std::size_t{part.left} * 3);
       }
     }
   }

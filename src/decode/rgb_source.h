@@ -41,9 +41,9 @@ class RgbSource {
  private:
   /// By our own decoder; false if it does not find the data clean.
   bool fast_whole();
-  bool fast_part(const Box& box, Resizer& resizer);
+  bool fast_part(const Box& part, Resizer& resizer);
   Result<void> jpeg_whole(std::size_t stride);
-  Result<void> jpeg_part(const Box& box, Resizer& resizer);
+  Result<void> jpeg_part(const Box& part, Resizer& resizer);
 
   DecodeLimits limits_;
   bool fast_taken_ = false;  ///< the open picture is one for fast_

@@ -27,6 +27,16 @@ void YccToRgb(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t*
               std::uint8_t* rgb, std::size_t count) {
   scalar::ycc_to_rgb(y, cb, cr, rgb, count);
 }
+void YccToPlanes(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
+                 std::uint8_t* red, std::uint8_t* green, std::uint8_t* blue, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint8_t rgb[3];
+    scalar::ycc_to_rgb(y + i, cb + i, cr + i, rgb, 1);
+    red[i] = rgb[0];
+    green[i] = rgb[1];
+    blue[i] = rgb[2];
+  }
+}
 
 #else
 
@@ -244,8 +254,12 @@ HWY_INLINE hn::Vec<D16W> fraction(hn::Vec<D16W> x) {
   return hn::ShiftRight<1>(hn::Add(product, hn::Set(d, 1)));
 }
 
-HWY_INLINE void ycc_lanes(const std::uint8_t* y8, const std::uint8_t* cb8, const std::uint8_t* cr8,
-                          std::uint8_t* rgb) {
+struct Rgb8 {
+  hn::Vec<D8H> red, green, blue;
+};
+
+HWY_INLINE Rgb8 ycc_lanes(const std::uint8_t* y8, const std::uint8_t* cb8,
+                          const std::uint8_t* cr8) {
   const D16W d;
   const hn::RepartitionToWide<D16W> d32;
   const D8H d8;
@@ -265,19 +279,34 @@ HWY_INLINE void ycc_lanes(const std::uint8_t* y8, const std::uint8_t* cb8, const
   };
   const auto green =
       hn::Add(y, hn::Sub(hn::ReorderDemote2To(d, green_part(low), green_part(high)), cr));
-  hn::StoreInterleaved3(hn::DemoteTo(d8, red), hn::DemoteTo(d8, green), hn::DemoteTo(d8, blue), d8,
-                        rgb);
+  return {hn::DemoteTo(d8, red), hn::DemoteTo(d8, green), hn::DemoteTo(d8, blue)};
+}
+
+HWY_INLINE void store_interleaved(const Rgb8& pixels, std::uint8_t* rgb) {
+  hn::StoreInterleaved3(pixels.red, pixels.green, pixels.blue, D8H(), rgb);
 }
 
 void YccToRgb(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
               std::uint8_t* rgb, std::size_t count) {
   const std::size_t lanes = hn::Lanes(D16W());
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) ycc_lanes(y + i, cb + i, cr + i, rgb + 3 * i);
+  for (; i + lanes <= count; i += lanes) {
+    store_interleaved(ycc_lanes(y + i, cb + i, cr + i), rgb + 3 * i);
+  }
   if (i == count) return;
   HWY_ALIGN std::uint8_t last[3 * HWY_MAX_BYTES];  // the output has no slack behind its end
-  ycc_lanes(y + i, cb + i, cr + i, last);
+  store_interleaved(ycc_lanes(y + i, cb + i, cr + i), last);
   for (std::size_t k = 0; k < 3 * (count - i); ++k) rgb[3 * i + k] = last[k];
+}
+
+void YccToPlanes(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
+                 std::uint8_t* red, std::uint8_t* green, std::uint8_t* blue, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += hn::Lanes(D16W())) {
+    const Rgb8 pixels = ycc_lanes(y + i, cb + i, cr + i);
+    hn::StoreU(pixels.red, D8H(), red + i);
+    hn::StoreU(pixels.green, D8H(), green + i);
+    hn::StoreU(pixels.blue, D8H(), blue + i);
+  }
 }
 
 #endif  // HWY_SCALAR
@@ -292,6 +321,7 @@ HWY_EXPORT(IdctGroup);
 HWY_EXPORT(UpsampleH2V1);
 HWY_EXPORT(UpsampleH2V2);
 HWY_EXPORT(YccToRgb);
+HWY_EXPORT(YccToPlanes);
 
 void idct_group(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
                 std::size_t stride) {
@@ -307,6 +337,10 @@ void upsample_h2v2(const std::uint8_t* near, const std::uint8_t* far, std::uint8
 void ycc_to_rgb(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
                 std::uint8_t* rgb, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(YccToRgb)(y, cb, cr, rgb, count);
+}
+void ycc_to_planes(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
+                   std::uint8_t* red, std::uint8_t* green, std::uint8_t* blue, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(YccToPlanes)(y, cb, cr, red, green, blue, count);
 }
 
 }  // namespace headrace::jpeg

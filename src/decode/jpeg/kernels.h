@@ -41,6 +41,9 @@ void upsample_h2v2(const std::uint8_t* near, const std::uint8_t* far, std::uint8
                    std::size_t count);
 void ycc_to_rgb(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
                 std::uint8_t* rgb, std::size_t count);
+/// The same pixels as three planes, each with kRowSlack bytes of room behind its end.
+void ycc_to_planes(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
+                   std::uint8_t* red, std::uint8_t* green, std::uint8_t* blue, std::size_t count);
 
 /// One dimension of the accurate inverse DCT's constants: round(x · 2^13).
 struct Dct {

@@ -112,6 +112,24 @@ TEST(Colour, EqualsScalarForEveryChroma) {
   }
 }
 
+TEST(Colour, PlanesAreTheInterleavedPixels) {
+  for (std::size_t count = 1; count < 200; ++count) {
+    const auto y = noise(count, count + kRowSlack), cb = noise(count + 1, count + kRowSlack),
+               cr = noise(count + 2, count + kRowSlack);
+    std::vector<std::uint8_t> rgb(3 * count);
+    std::vector<std::uint8_t> red(count + kRowSlack), green(red.size()), blue(red.size());
+    scalar::ycc_to_rgb(y.data(), cb.data(), cr.data(), rgb.data(), count);
+    on_every_target([&] {
+      ycc_to_planes(y.data(), cb.data(), cr.data(), red.data(), green.data(), blue.data(), count);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(red[i], rgb[3 * i]);
+        ASSERT_EQ(green[i], rgb[3 * i + 1]);
+        ASSERT_EQ(blue[i], rgb[3 * i + 2]);
+      }
+    });
+  }
+}
+
 TEST(Colour, WritesNothingBehindTheEnd) {
   for (std::size_t count = 1; count < 100; ++count) {
     const auto y = noise(count, count + kRowSlack);

@@ -122,29 +122,44 @@ const std::uint8_t* RegionDecoder::chroma(Plane& plane, const Box& box, std::uin
   return line.data() + box.left % 2;
 }
 
-void RegionDecoder::emit(const Box& box, std::uint32_t y, std::uint8_t* rgb) {
+void RegionDecoder::emit(const Box& box, std::uint32_t y, const Target& target) {
   Plane& luma = planes_[0];
   const std::uint8_t* from = luma.row(y) + (box.left - luma.left);
-  if (headers_.component_count == 1) {
-    return ycc_to_rgb(from, grey_.data(), grey_.data(), rgb, box.width);
+  const bool grey = headers_.component_count == 1;
+  const std::uint8_t* cb = grey ? grey_.data() : chroma(planes_[1], box, y, cb_line_);
+  const std::uint8_t* cr = grey ? grey_.data() : chroma(planes_[2], box, y, cr_line_);
+  if (target.rows == nullptr) {
+    ycc_to_rgb(from, cb, cr, target.rgb + std::size_t{y - box.top} * target.stride, box.width);
+    return;
   }
-  const std::uint8_t* cb = chroma(planes_[1], box, y, cb_line_);
-  const std::uint8_t* cr = chroma(planes_[2], box, y, cr_line_);
-  ycc_to_rgb(from, cb, cr, rgb, box.width);
+  for (auto& colour : colours_) {
+    if (colour.size() < box.width + kPlaneSlack) colour.resize(box.width + kPlaneSlack);
+  }
+  ycc_to_planes(from, cb, cr, colours_[0].data(), colours_[1].data(), colours_[2].data(),
+                box.width);
+  target.rows->row({colours_[0].data(), colours_[1].data(), colours_[2].data()});
 }
 
 std::uint32_t RegionDecoder::emit_ready(const Box& box, std::uint32_t y, std::uint32_t mcu_row,
-                                        std::uint8_t* rgb, std::size_t stride) {
+                                        const Target& target) {
   // Lines whose chroma neighbours below are still to come wait for the next MCU row.
   const std::uint32_t v = headers_.components[0].v;
   const bool last = (mcu_row + 1) * v * 8 >= headers_.height;
   const std::uint32_t margin = v > 1 && !last ? 1 : 0;
   const std::uint32_t ready = std::min((mcu_row + 1) * v * 8 - margin, box.top + box.height);
-  for (; y < ready; ++y) emit(box, y, rgb + std::size_t{y - box.top} * stride);
+  for (; y < ready; ++y) emit(box, y, target);
   return y;
 }
 
 bool RegionDecoder::decode(const Box& box, std::uint8_t* rgb, std::size_t stride, bool record) {
+  return decode_to(box, {rgb, stride, nullptr}, record);
+}
+
+bool RegionDecoder::decode(const Box& box, PlaneRows& rows, bool record) {
+  return decode_to(box, {nullptr, 0, &rows}, record);
+}
+
+bool RegionDecoder::decode_to(const Box& box, const Target& target, bool record) {
   if (!scan_.start(headers_, bytes_, record)) return false;
   lay_out(box, 1);
   if (arenas_[0].memory.size() < arena_size_ + 32) arenas_[0].memory.resize(arena_size_ + 32);
@@ -162,7 +177,7 @@ bool RegionDecoder::decode(const Box& box, std::uint8_t* rgb, std::size_t stride
     }
     if (!scan_.next_row(first_mcu_, last_mcu_, targets)) return false;
     transform_row(row, arena);
-    y = emit_ready(box, y, row, rgb, stride);
+    y = emit_ready(box, y, row, target);
   }
   return scan_.ended_cleanly();
 }

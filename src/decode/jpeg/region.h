@@ -20,6 +20,20 @@
 
 namespace headrace::jpeg {
 
+/// Takes the rows of a box as they are decoded, top to bottom.
+class PlaneRows {
+ public:
+  PlaneRows() = default;
+  PlaneRows(const PlaneRows&) = delete;
+  PlaneRows& operator=(const PlaneRows&) = delete;
+  virtual ~PlaneRows() = default;
+
+  /// Red, green and blue, one row of the box each. Valid during the call; kPlaneSlack bytes
+  /// behind the end of each may be read.
+  virtual void row(const std::array<const std::uint8_t*, 3>& planes) = 0;
+};
+inline constexpr std::size_t kPlaneSlack = 128;
+
 class RegionDecoder {
  public:
   /// Reads the headers. Empty if this picture can be taken, else why not: the caller then uses
@@ -31,6 +45,9 @@ class RegionDecoder {
   /// Writes box.height rows of box.width RGB pixels at `rgb`, `stride` bytes apart. False: the
   /// data is not clean, and what was written means nothing. REQUIRES: the box lies inside.
   bool decode(const Box& box, std::uint8_t* rgb, std::size_t stride, bool record = false);
+  /// The same rows to `rows`, while they are in the cache. If it returns false, some rows have
+  /// been given out, and mean nothing.
+  bool decode(const Box& box, PlaneRows& rows, bool record = false);
   /// After a `decode` that recorded: the seek index of this picture, `payload` being the hash of
   /// its bytes. Empty for a picture with restart intervals, which has none.
   std::vector<std::byte> seek_index(const Hash128& payload);
@@ -40,8 +57,19 @@ class RegionDecoder {
   /// decode without it.
   bool decode_indexed(const Box& box, std::uint8_t* rgb, std::size_t stride, ByteSpan index,
                       const Hash128& payload);
+  bool decode_indexed(const Box& box, PlaneRows& rows, ByteSpan index, const Hash128& payload);
 
  private:
+  /// Where finished rows go: one of the two.
+  struct Target {
+    std::uint8_t* rgb = nullptr;
+    std::size_t stride = 0;
+    PlaneRows* rows = nullptr;
+  };
+  bool decode_to(const Box& box, const Target& target, bool record);
+  bool decode_indexed_to(const Box& box, const Target& target, ByteSpan index,
+                         const Hash128& payload);
+
   struct Plane {  ///< samples of one component for the MCUs that the box needs
     std::vector<std::uint8_t> samples;
     std::size_t stride = 0;
@@ -73,9 +101,9 @@ class RegionDecoder {
   void transform_row(std::uint32_t mcu_row, const std::int16_t* coefficients);
   /// Emits the lines that are complete after this MCU row; returns the next line.
   std::uint32_t emit_ready(const Box& box, std::uint32_t y, std::uint32_t mcu_row,
-                           std::uint8_t* rgb, std::size_t stride);
+                           const Target& target);
   void replicate_edges(Plane& plane, std::uint32_t y);
-  void emit(const Box& box, std::uint32_t y, std::uint8_t* rgb);
+  void emit(const Box& box, std::uint32_t y, const Target& target);
   const std::uint8_t* chroma(Plane& plane, const Box& box, std::uint32_t y,
                              std::vector<std::uint8_t>& line);
 
@@ -90,6 +118,7 @@ class RegionDecoder {
   std::vector<BlockPlan> plan_;
   std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros
   std::vector<std::uint8_t> cb_line_, cr_line_, grey_;
+  std::array<std::vector<std::uint8_t>, 3> colours_;  ///< one finished row, if planes are asked for
 };
 
 }  // namespace headrace::jpeg

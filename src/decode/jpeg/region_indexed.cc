@@ -92,6 +92,16 @@ void RegionDecoder::sum_dc(const Checkpoint& begin, std::int16_t* coefficients) 
 
 bool RegionDecoder::decode_indexed(const Box& box, std::uint8_t* rgb, std::size_t stride,
                                    ByteSpan bytes, const Hash128& payload) {
+  return decode_indexed_to(box, {rgb, stride, nullptr}, bytes, payload);
+}
+
+bool RegionDecoder::decode_indexed(const Box& box, PlaneRows& rows, ByteSpan bytes,
+                                   const Hash128& payload) {
+  return decode_indexed_to(box, {nullptr, 0, &rows}, bytes, payload);
+}
+
+bool RegionDecoder::decode_indexed_to(const Box& box, const Target& target, ByteSpan bytes,
+                                      const Hash128& payload) {
   const auto index = SeekIndex::open(bytes, payload, headers_);
   if (!index) return false;
   const auto tables = scan_.tables(headers_);
@@ -118,7 +128,7 @@ bool RegionDecoder::decode_indexed(const Box& box, std::uint8_t* rgb, std::size_
     for (std::size_t i = 0; i < count; ++i, ++row) {
       sum_dc(index->at(row, first_mcu_ / interval), rows[i].base);
       transform_row(row, rows[i].base);
-      y = emit_ready(box, y, row, rgb, stride);
+      y = emit_ready(box, y, row, target);
     }
   }
   return true;
