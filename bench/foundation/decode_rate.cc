@@ -8,11 +8,13 @@
 #include <chrono>
 #include <cstdio>  // before jpeglib.h, which needs FILE
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@
 
 #include "headrace/decode/decoder.h"
 #include "headrace/decode/resize.h"
+#include "headrace/decode/store.h"
 #include "headrace/decode/transform.h"
 
 namespace {
@@ -83,18 +86,7 @@ double seconds_of(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fputs("usage: decode_rate FOLDER REPEATS\n", stderr);
-    return 2;
-  }
-  const auto pictures = read_pictures(argv[1], 400);
-  if (pictures.empty()) {
-    std::fputs("decode_rate: no .jpg below that folder\n", stderr);
-    return 1;
-  }
+nlohmann::json measure(const std::vector<Encoded>& pictures, long repeats) {
   std::vector<Picture> decoded(pictures.size());
   for (std::size_t i = 0; i < pictures.size(); ++i) whole_picture(pictures[i], decoded[i]);
 
@@ -102,7 +94,6 @@ int main(int argc, char** argv) {
   headrace::Decoder decoder;
   headrace::Resizer resizer;
   std::vector<std::byte> sample(transform.sample_bytes());
-  std::vector<std::uint8_t> small(std::size_t{3} * transform.width * transform.height);
   Picture scratch;
   const auto key = [](std::size_t i) {
     return headrace::SampleKey{.seed = 1, .epoch = 0, .sample_id = i};
@@ -112,8 +103,7 @@ int main(int argc, char** argv) {
   };
 
   std::vector<double> ours, whole, resize;
-  const int repeats = std::atoi(argv[2]);
-  for (int repeat = -1; repeat < repeats; ++repeat) {
+  for (long repeat = -1; repeat < repeats; ++repeat) {
     const double our_seconds = seconds_of([&] {
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         if (!decoder.decode_into(pictures[i], transform, key(i), sample)) std::abort();
@@ -127,6 +117,7 @@ int main(int argc, char** argv) {
         const auto& picture = decoded[i];
         const auto params = headrace::params_for(transform, key(i), picture.width, picture.height);
         const std::size_t stride = std::size_t{3} * picture.width;
+        headrace::SampleWriter writer(transform, {0, 0, transform.width, transform.height}, sample);
         const auto* first =
             picture.rgb.data() + params.source.top * stride + std::size_t{3} * params.source.left;
         resizer.resize({first, stride, params.source.width, params.source.height},
@@ -134,7 +125,7 @@ int main(int argc, char** argv) {
                         .height = params.scaled_height,
                         .window = {0, 0, transform.width, transform.height},
                         .flip = params.flip},
-                       small.data(), std::size_t{3} * transform.width);
+                       writer);
       }
     });
     if (repeat < 0) continue;  // the first round warms caches
@@ -142,10 +133,25 @@ int main(int argc, char** argv) {
     whole.push_back(rate(whole_seconds));
     resize.push_back(rate(resize_seconds));
   }
-  const nlohmann::json result = {{"pictures", pictures.size()},
-                                 {"ours", ours},
-                                 {"libjpeg_whole", whole},
-                                 {"resize_alone", resize}};
-  std::puts(result.dump().c_str());
-  return 0;
+  return {{"pictures", pictures.size()},
+          {"ours", ours},
+          {"libjpeg_whole", whole},
+          {"resize_alone", resize}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto pictures = argc == 3 ? read_pictures(argv[1], 400) : std::vector<Encoded>();
+    if (pictures.empty()) {
+      std::ignore = std::fputs("usage: decode_rate FOLDER_WITH_JPEGS REPEATS\n", stderr);
+      return 2;
+    }
+    std::ignore = std::puts(measure(pictures, std::strtol(argv[2], nullptr, 10)).dump().c_str());
+    return 0;
+  } catch (const std::exception& bug) {
+    std::ignore = std::fputs(bug.what(), stderr);
+    return 1;
+  }
 }
