@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/records/pack/pack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "headrace/records/class_file.h"
+#include "headrace/records/classes.h"
+#include "headrace/records/pack/shard_writer.h"
+#include "headrace/storage/ranges.h"
+
+namespace headrace {
+namespace {
+
+constexpr float kExactLabels = 16'777'216;  // 2^24: beyond it not every whole number is a float32
+
+std::string shard_stem(const std::string& key, std::uint64_t shard, std::uint64_t shards) {
+  if (shards == 1) return key;
+  const auto width = std::max<std::size_t>(5, std::to_string(shards).size());
+  return fmt::format("{}-{:0{}}-of-{:0{}}", key, shard, width, shards, width);
+}
+
+/// True for what `pack` writes for `key`: KEY.rec, KEY-00000-of-00002.idx, KEY.classes.txt.
+bool belongs_to(std::string_view object, std::string_view key) {
+  if (!object.starts_with(key)) return false;
+  object.remove_prefix(key.size());
+  if (object.starts_with('-')) {
+    const auto end = object.find_first_not_of("0123456789", 1);
+    constexpr std::string_view kOf = "-of-";
+    if (end == 1 || end == std::string_view::npos || object.substr(end, kOf.size()) != kOf)
+      return false;
+    object.remove_prefix(end + kOf.size());
+    object.remove_prefix(std::min(object.find_first_not_of("0123456789"), object.size()));
+  }
+  return object == ".rec" || object == ".idx" || object == ".lst" || object == ".classes.txt";
+}
+
+Result<std::set<std::string>> objects_of(Store& store, const std::string& key,
+                                         const std::stop_token& stop) {
+  std::set<std::string> objects;
+  const auto take = [&objects, &key](ListPage&& page) -> Result<bool> {
+    for (const ObjectInfo& object : page.objects)
+      if (belongs_to(object.key, key)) objects.insert(object.key);
+    return true;
+  };
+  const auto listed = store.list({.prefix = key}, stop, take);
+  if (!listed && listed.error().code() != Code::not_found) return listed.error();
+  return objects;
+}
+
+class Packer {
+ public:
+  Packer(Store& source, const Dataset& set, Store& destination, const PackOptions& options,
+         const Context& context)
+      : set_(set),
+        destination_(destination),
+        options_(options),
+        context_(context),
+        reader_(source, set, options.reading, options.stop) {}
+
+  Result<PackReport> run() {
+    HEADRACE_TRY(auto before, objects_of(destination_, options_.key, options_.stop));
+    if (!before.empty() && !options_.replace) {
+      return Error(Code::invalid, "there is a packed set of this name already",
+                   "choose another name, or give --force to replace it")
+          .at(object_place(destination_.describe(), *before.begin()));
+    }
+    HEADRACE_TRY(write_classes());
+    const auto starts = plan_shards(set_, options_.shards, options_.shard_bytes);
+    for (std::size_t shard = 0; shard + 1 < starts.size(); ++shard) {
+      HEADRACE_TRY(write_shard(shard_stem(options_.key, shard, starts.size() - 1), starts[shard],
+                               starts[shard + 1]));
+    }
+    // Shards of another number of shards would be read as part of the set.
+    for (const std::string& key : report_.keys) before.erase(key);
+    for (const std::string& key : before) HEADRACE_TRY(destination_.remove(key, options_.stop));
+    return std::move(report_);
+  }
+
+ private:
+  Result<void> write_classes() {
+    if (set_.classes().empty()) return {};
+    for (const std::string& name : set_.classes()) {
+      if (name.find('\n') != std::string::npos)
+        return Error(Code::invalid, "a class name with a line end cannot be kept").at(name);
+    }
+    const std::string key = class_file_key(options_.key + ".rec");
+    HEADRACE_TRY(
+        put(destination_, key, as_byte_span(classes_to_text(set_.classes())), options_.stop));
+    report_.keys.push_back(key);
+    return {};
+  }
+
+  Result<void> write_shard(const std::string& stem, std::uint64_t begin, std::uint64_t end) {
+    HEADRACE_TRY(auto writer, ShardWriter::open(destination_, stem, options_.stop));
+    for (std::uint64_t id = begin; id < end; ++id) {
+      if (options_.stop.stop_requested()) return Error(Code::cancelled, "stopped");
+      auto answer = reader_.next();  // there is one for each id
+      HEADRACE_TRY(write_sample(*writer, answer->id, std::move(answer->frame)));
+      if (options_.progress != nullptr) options_.progress->samples.fetch_add(1);
+    }
+    HEADRACE_TRY(const auto bytes, writer->finish());
+    report_.record_bytes += bytes;
+    for (const char* suffix : {".rec", ".idx", ".lst"}) report_.keys.push_back(stem + suffix);
+    return {};
+  }
+
+  Result<void> write_sample(ShardWriter& writer, SampleId id, Result<Bytes>&& frame) {
+    auto sample = frame ? set_.parse(id, *frame) : Result<Sample>(std::move(frame).error());
+    if (!sample) {
+      const bool bad = sample.error().code() == Code::corrupt ||
+                       sample.error().code() == Code::not_found ||
+                       sample.error().code() == Code::denied;
+      if (!bad || !options_.skip_bad) return std::move(sample).error().at(set_.name(id));
+      skip(id, sample.error());
+      return {};
+    }
+    for (const float label : sample->labels) {
+      if (label > kExactLabels || label < -kExactLabels) {
+        context_.notices->add("label-precision",
+                              fmt::format("label {} of {} is beyond 2^24, where float32 does not "
+                                          "hold every whole number",
+                                          label, set_.name(id)));
+      }
+    }
+    auto added = writer.add(static_cast<std::uint64_t>(id), sample->labels, sample->payload.span(),
+                            set_.name(id));
+    if (!added) return std::move(added).at(set_.name(id));
+    ++report_.samples;
+    report_.payload_bytes += sample->payload.size();
+    if (options_.progress != nullptr) options_.progress->bytes.fetch_add(sample->payload.size());
+    return {};
+  }
+
+  void skip(SampleId id, const Error& error) {
+    constexpr std::size_t kMaxSkipped = 1000;
+    ++report_.skipped;
+    if (report_.first_skipped.size() < kMaxSkipped)
+      report_.first_skipped.push_back({.name = set_.name(id), .why = error.to_string()});
+  }
+
+  const Dataset& set_;
+  Store& destination_;
+  const PackOptions& options_;
+  const Context& context_;
+  ReadAhead reader_;
+  PackReport report_;
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> plan_shards(const Dataset& set, std::uint64_t shards,
+                                       std::uint64_t shard_bytes) {
+  std::vector<std::uint64_t> starts = {0};
+  const std::uint64_t size = set.size();
+  if (shard_bytes != 0) {
+    std::uint64_t bytes = 0;
+    for (std::uint64_t id = 0; id < size; ++id) {
+      const std::uint64_t frame = set.frame_bytes(SampleId{id}) + 36;  // header, magic, padding
+      if (bytes != 0 && bytes + frame > shard_bytes) {
+        starts.push_back(id);
+        bytes = 0;
+      }
+      bytes += frame;
+    }
+  } else {
+    shards = std::clamp<std::uint64_t>(shards, 1, std::max<std::uint64_t>(size, 1));
+    for (std::uint64_t shard = 1; shard < shards; ++shard)
+      starts.push_back(size / shards * shard + std::min(shard, size % shards));
+  }
+  starts.push_back(size);
+  return starts;
+}
+
+Result<PackReport> pack_recordio(Store& source, const Dataset& set, Store& destination,
+                                 const PackOptions& options, const Context& context) {
+  return Packer(source, set, destination, options, context).run();
+}
+
+}  // namespace headrace
