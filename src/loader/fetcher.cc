@@ -79,12 +79,19 @@ FeedRequest request_for(const Work& work, const Item& item, const std::stop_toke
           .stop = stop};
 }
 
-void run_fetcher(Feed& feed, const Dataset& dataset, const Walk& walk, ByteBudget& budget,
-                 Window& window, const std::stop_token& stop) {
+void run_fetcher(const FetchJob& job, const Walk& walk, const std::stop_token& stop) {
+  Feed& feed = job.feed;
+  Window& window = job.window;
   Walk steps = walk;
   Hints hints(feed, walk);
   std::uint64_t asked = 0;
+  std::optional<std::uint64_t> epoch;
   while (auto next = steps.next()) {
+    if (epoch && *epoch != next->epoch) {
+      if (!window.wait_fetched(stop)) return;
+      job.at_epoch_end(*epoch);
+    }
+    epoch = next->epoch;
     const std::size_t count = next->items.size();  // once all are asked for, the work may be gone
     asked += count;
     hints.keep_ahead_of(asked);
@@ -92,12 +99,12 @@ void run_fetcher(Feed& feed, const Dataset& dataset, const Walk& walk, ByteBudge
     if (work == nullptr) return;
     for (std::size_t i = 0; i < count; ++i) {
       Item& item = work->items[i];
-      const std::uint64_t bytes = dataset.frame_bytes(SampleId{item.slot.sample_id}) + kOverhead;
-      if (auto grant = budget.try_reserve(bytes)) {
+      const auto bytes = job.dataset.frame_bytes(SampleId{item.slot.sample_id}) + kOverhead;
+      if (auto grant = job.budget.try_reserve(bytes)) {
         item.grant = std::move(*grant);
       } else {
         feed.flush();  // what is held back may be what everyone waits for
-        item.grant = budget.reserve(bytes, stop);
+        item.grant = job.budget.reserve(bytes, stop);
       }
       if (!window.try_start()) {
         feed.flush();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 
@@ -42,9 +43,19 @@ class Walk {
 /// A place's request, as it is asked for the first time.
 FeedRequest request_for(const Work& work, const Item& item, const std::stop_token& stop);
 
+struct FetchJob {
+  Feed& feed;
+  const Dataset& dataset;
+  ByteBudget& budget;
+  Window& window;
+  /// Called when all of an epoch has come and nothing of the next was asked for. For that the
+  /// fetcher pauses once an epoch, for as long as its last reads take: so what an epoch cost can
+  /// be told exactly, and batches made ahead bridge the pause.
+  std::function<void(std::uint64_t epoch)> at_epoch_end;
+};
+
 /// Asks for every place of the walk in delivery order, within the budget and the window's
 /// limits, until the end, a stop or a failure.
-void run_fetcher(Feed& feed, const Dataset& dataset, const Walk& walk, ByteBudget& budget,
-                 Window& window, const std::stop_token& stop);
+void run_fetcher(const FetchJob& job, const Walk& walk, const std::stop_token& stop);
 
 }  // namespace headrace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headrace/loader/decode_stage.h"
+#include "headrace/loader/epoch_costs.h"
 #include "headrace/loader/fetcher.h"
 #include "headrace/loader/memory_share.h"
 #include "headrace/loader/processors.h"
@@ -91,7 +92,7 @@ class LoaderImpl final : public Loader {
         state_(std::move(parts.state)),
         step_(parts.first_step),
         tally_(dataset_, options_, plan_, std::move(parts.quarantine)),
-        before_(context_.metrics->snapshot()),
+        costs_(*context_.metrics),
         share_(share_memory(options_)),
         budget_(share_.encoded_bytes),
         pool_(options_.batch, sample_bytes(), 1, kUnlimited),
@@ -105,8 +106,14 @@ class LoaderImpl final : public Loader {
                             .first_epoch = state_.epoch,
                             .first_step = step_,
                             .end_epoch = end_epoch()});
-    fetcher_ = std::jthread(
-        [this, walk] { run_fetcher(feed_, dataset_, walk, budget_, window_, stop_.get_token()); });
+    fetcher_ = std::jthread([this, walk] {
+      run_fetcher({.feed = feed_,
+                   .dataset = dataset_,
+                   .budget = budget_,
+                   .window = window_,
+                   .at_epoch_end = [this](std::uint64_t epoch) { costs_.fetched(epoch); }},
+                  walk, stop_.get_token());
+    });
     const unsigned threads = options_.threads == 0 ? processors() : options_.threads;
     for (unsigned i = 0; i < threads; ++i) {
       decoders_.emplace_back([this] {
@@ -178,16 +185,14 @@ class LoaderImpl final : public Loader {
   }
 
   void end_epoch_here() {
-    const Metrics::Snapshot now = context_.metrics->snapshot();
     state_.ledger.dropped += plan_.dropped();
     state_.ledger.asked += plan_.dropped();
     report_ = {.epoch = state_.epoch,
                .ledger = state_.ledger,
                .order_digest = state_.order_digest,
                .set_digest = state_.set_digest,
-               .seconds = std::chrono::duration<double>(context_.clock->now() - *started_).count()};
-    for (std::size_t i = 0; i < now.size(); ++i) report_.metrics[i] = now[i] - before_[i];
-    before_ = now;
+               .seconds = std::chrono::duration<double>(context_.clock->now() - *started_).count(),
+               .metrics = costs_.take(state_.epoch)};
     started_.reset();
     ++state_.epoch;
     state_.position = 0;
@@ -216,7 +221,7 @@ class LoaderImpl final : public Loader {
   std::uint64_t step_;
   Tally tally_;
   EpochReport report_;
-  Metrics::Snapshot before_;
+  EpochCosts costs_;
   std::optional<Nanos> started_;
   std::optional<Error> error_;
   std::atomic<std::uint64_t> progress_epoch_ = 0, progress_step_ = 0, progress_samples_ = 0;

@@ -55,8 +55,10 @@ struct EpochReport {
   Ledger ledger;
   Hash128 order_digest;
   Hash128 set_digest;
-  double seconds = 0;           ///< from the epoch's first next() to its end
-  Metrics::Snapshot metrics{};  ///< what was counted in that time
+  double seconds = 0;  ///< from the epoch's first next() to its end
+  /// Bytes, requests and the cache's counters: of this epoch's reads, though some were made ahead.
+  /// Waiting and computing times: of what happened between the epoch's ends.
+  Metrics::Snapshot metrics{};
 };
 
 class Loader {

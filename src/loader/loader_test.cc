@@ -234,6 +234,40 @@ TEST(Loader, CountsWhoWaits) {
   EXPECT_GT(got.epochs[0].seconds, 0.0);
 }
 
+/// Counts bytes as a store of the real world does.
+class CountingFeed final : public Feed {
+ public:
+  CountingFeed(Feed& below, Metrics& metrics) : below_(below), metrics_(metrics) {}
+  void fetch(const FeedRequest& request, FeedDone done) override {
+    below_.fetch(request, [this, done = std::move(done)](Result<Bytes> got) {
+      metrics_.add(Metric::bytes_origin, got.ok() ? got->size() : 0);
+      done(std::move(got));
+    });
+  }
+  Result<Sample> parse(SampleId id, const Bytes& frame) const override {
+    return below_.parse(id, frame);
+  }
+  void flush() override { below_.flush(); }
+  bool random_access() const override { return true; }
+
+ private:
+  Feed& below_;
+  Metrics& metrics_;
+};
+
+TEST(Loader, CountsBytesForTheEpochThatAskedForThem) {
+  World world(40);
+  std::uint64_t size = 0;
+  for (std::uint64_t i = 0; i < 40; ++i) size += world.dataset->frame_bytes(SampleId{i});
+  CountingFeed feed(*world.feed, *world.context.metrics);
+  auto options = small_job();
+  options.epochs = 5;
+  auto loader = Loader::make(world.context, feed, *world.dataset, options);
+  for (const EpochReport& report : drain(**loader, 5).epochs) {
+    EXPECT_EQ(report.metrics[static_cast<std::size_t>(Metric::bytes_origin)], size);
+  }
+}
+
 TEST(Loader, SaysWhatItWaitsFor) {
   World world(40);
   world.store.hold("");

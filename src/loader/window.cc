@@ -39,6 +39,14 @@ bool Window::start(const std::stop_token& stop) {
   return true;
 }
 
+bool Window::wait_fetched(const std::stop_token& stop) {
+  MutexLock lock(mutex_);
+  while (requests_ != 0) {
+    if (!lock.wait(idle_, stop)) return false;
+  }
+  return !stop.stop_requested();
+}
+
 void Window::close() {
   const MutexLock lock(mutex_);
   closed_ = true;

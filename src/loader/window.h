@@ -71,6 +71,8 @@ class Window {
   bool try_start();
   /// The same, and waits for it. False once a stop was asked for.
   bool start(const std::stop_token& stop);
+  /// Waits until everything that was asked for has come. False once a stop was asked for.
+  bool wait_fetched(const std::stop_token& stop);
   /// No batch will be added any more.
   void close();
 
