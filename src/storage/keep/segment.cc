@@ -32,6 +32,8 @@ Result<std::shared_ptr<Segment>> Segment::open(Disk& disk, const SegmentName& na
 
 Result<bool> Segment::is_live() { return log_->is_locked(LockByte::owner); }
 
+Result<bool> Segment::is_wanted() { return log_->is_locked(LockByte::use); }
+
 Result<void> Segment::follow(const std::function<void(const Entry&)>& sink) {
   if (finished_) return {};
   // Asked before reading: what the owner wrote before it let go is read then.

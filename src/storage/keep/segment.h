@@ -34,6 +34,8 @@ class Segment {
   bool finished() const { return finished_; }
   /// Someone holds the owner's lock. Once false, it stays so.
   Result<bool> is_live();
+  /// Someone (another than this object) wants it.
+  Result<bool> is_wanted();
 
   /// Registers this process as one that wants it: it is not evicted until this object goes.
   /// False if it is being evicted.
