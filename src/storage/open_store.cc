@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "headrace/storage/local/local_store.h"
+#include "headrace/storage/s3/s3_store.h"
 #include "headrace/storage/single/single_store.h"
 
 namespace headrace {
@@ -36,6 +37,18 @@ Result<std::unique_ptr<Store>> open_local(const Uri& uri, const Context& context
   return make_local_store(uri.path, context, local);
 }
 
+Result<std::unique_ptr<Store>> open_s3(const Uri& uri, const Context& context,
+                                       const StoreOptions& options) {
+  if (options.root == StoreOptions::Root::folder) {
+    const bool slash = uri.path.empty() || uri.path.ends_with('/');
+    return make_s3_store(uri.authority, slash ? uri.path : uri.path + '/', context, options.s3);
+  }
+  HEADRACE_TRY(OpenedS3 opened,
+               find_s3_store(uri.authority, uri.path, context, options.s3, options.stop));
+  if (opened.only_key.empty()) return std::move(opened.store);
+  return make_single_store(std::move(opened.store), std::move(opened.only_key));
+}
+
 }  // namespace
 
 Result<std::pair<Uri, std::string>> split_object(const Uri& uri) {
@@ -56,11 +69,13 @@ Result<std::unique_ptr<Store>> open_store(const Uri& uri, const Context& context
     case Scheme::local:
       return open_local(uri, context, options);
     case Scheme::s3:
+      return open_s3(uri, context, options);
     case Scheme::nfs:
     case Scheme::memory:
       break;
   }
-  return Error(Code::invalid, "no store reads this scheme", "give a path").at(uri.to_string());
+  return Error(Code::invalid, "no store reads this scheme", "give a path or s3://bucket/prefix")
+      .at(uri.to_string());
 }
 
 }  // namespace headrace

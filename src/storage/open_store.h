@@ -17,6 +17,7 @@
 #include "headrace/base/context.h"
 #include "headrace/base/result.h"
 #include "headrace/base/uri.h"
+#include "headrace/storage/s3/s3_options.h"
 #include "headrace/storage/store.h"
 
 namespace headrace {
@@ -29,7 +30,8 @@ struct StoreOptions {
   };
   Root root = Root::find_out;
   unsigned local_threads = 16;  ///< that read a local folder
-  std::stop_token stop;         ///< while finding out
+  S3Options s3;
+  std::stop_token stop;  ///< while finding out
 };
 
 /// The store whose root is `uri`. If `uri` names a single object (a file; an S3 key that exists and

@@ -35,6 +35,7 @@ const bool kRegistered = testing::register_store_conformance(
        return {folder, make_local_store(folder->string(), context, {.durable = false})};
      },
      .any_slashes = false,
+     .folder_markers = false,
      .key_beside_folder = false});
 
 class LocalStore : public ::testing::Test {

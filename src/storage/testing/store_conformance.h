@@ -27,6 +27,8 @@ struct StoreWorld {
   std::function<Made(const Context&)> make;
   // What the place below cannot do, however good the store is.
   bool any_slashes = true;        ///< keys as "a//b", "./a", "a/../b"
+  bool backslashes = true;        ///< keys as "a\\b"
+  bool folder_markers = true;     ///< keys that end in '/'; where not, they are `invalid`
   bool key_beside_folder = true;  ///< objects "a" and "a/b" together
   bool any_bytes = true;          ///< keys that are not UTF-8
   bool control_characters = true;

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a loop works. Other threads put exchanges and cancellations into `inbox_` and ring `bell_`
+// if the loop sleeps. The loop's thread takes them, starts what fits, sleeps in epoll_wait until
+// a socket, curl's timer, a retry or the bell wakes it, lets curl work, and reaps what is done.
+// Everything below "the loop's thread only" has that thread as its one user, so it has no lock.
+#include "headrace/storage/http/loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <thread>
+#include <unordered_map>
+
+#include "headrace/base/mutex.h"
+#include "headrace/base/unique_fd.h"
+#include "headrace/storage/http/curl_handle.h"
+
+namespace headrace::http {
+namespace {
+
+std::uint32_t epoll_mask(int what) {
+  const std::uint32_t in = what == CURL_POLL_OUT ? 0U : static_cast<std::uint32_t>(EPOLLIN);
+  const std::uint32_t out = what == CURL_POLL_IN ? 0U : static_cast<std::uint32_t>(EPOLLOUT);
+  return in | out;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.back() == '\r' || text.back() == '\n' || text.back() == ' '))
+    text.remove_suffix(1);
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return text;
+}
+
+void block_signals() {  // they are for the program's own threads
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+}  // namespace
+
+class Loop::Impl {
+ public:
+  explicit Impl(const LoopOptions& options) : options_(options) {
+    init_curl();
+    multi_.reset(curl_multi_init());
+    epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+    bell_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    watch(EPOLL_CTL_ADD, bell_.get(), EPOLLIN);
+    curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &on_socket);
+    curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
+    curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &on_timer);
+    curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
+    curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+    curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(options.max_active));
+    thread_ = std::thread([this] { run(); });
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    {
+      const MutexLock lock(mutex_);
+      inbox_.stop = true;
+    }
+    ring();
+    thread_.join();
+  }
+
+  void start(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
+    load_.fetch_add(1, std::memory_order_relaxed);
+    bool sleeps = false;
+    {
+      const MutexLock lock(mutex_);
+      inbox_.arrivals.push_back({std::move(exchange), stop});
+      sleeps = std::exchange(sleeping_, false);
+    }
+    if (sleeps) ring();
+  }
+
+  std::size_t load() const { return load_.load(std::memory_order_relaxed); }
+  void detach() { thread_.detach(); }
+
+ private:
+  using Id = std::uint64_t;
+
+  struct Arrival {
+    std::unique_ptr<Exchange> exchange;
+    std::stop_token stop;
+  };
+  struct Inbox {
+    std::vector<Arrival> arrivals;
+    std::vector<Id> cancelled;
+    bool stop = false;
+  };
+  struct Cancel {
+    Impl* loop;
+    Id id;
+    void operator()() const { loop->cancel(id); }
+  };
+  /// An exchange from its arrival to its end.
+  struct Flight {
+    Id id = 0;
+    std::unique_ptr<Exchange> exchange;
+    Request request;
+    std::unique_ptr<EasyHandle> handle;  // while an attempt is on the wire
+    int status = 0;
+    std::optional<std::stop_callback<Cancel>> on_stop;
+  };
+
+  void ring() const {
+    const std::uint64_t one = 1;
+    while (::write(bell_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+    }
+  }
+
+  void cancel(Id id) {
+    bool sleeps = false;
+    {
+      const MutexLock lock(mutex_);
+      inbox_.cancelled.push_back(id);
+      sleeps = std::exchange(sleeping_, false);
+    }
+    if (sleeps) ring();
+  }
+
+  // ---- the loop's thread only -------------------------------------------------------------
+
+  void run() {
+    block_signals();
+    for (;;) {
+      Inbox inbox = take_inbox();
+      for (auto& arrival : inbox.arrivals) arrive(std::move(arrival));
+      for (const Id id : inbox.cancelled) drop(id);
+      if (inbox.stop) break;
+      begin_due();
+      while (!waiting_.empty() && active_ < options_.max_active) {
+        const Id id = waiting_.front();
+        waiting_.pop_front();
+        if (const auto found = flights_.find(id); found != flights_.end()) begin(*found->second);
+      }
+      reap();
+      sleep_and_work();
+      reap();
+    }
+    while (!flights_.empty()) drop(flights_.begin()->first);
+    idle_.clear();
+    multi_.reset();  // closes the connections, which unwatches their sockets
+  }
+
+  Inbox take_inbox() {
+    const MutexLock lock(mutex_);
+    sleeping_ = false;
+    return std::exchange(inbox_, {.stop = inbox_.stop});
+  }
+
+  void arrive(Arrival arrival) {
+    auto flight = std::make_unique<Flight>();
+    flight->id = ++last_id_;
+    flight->exchange = std::move(arrival.exchange);
+    Flight& placed = *flight;
+    flights_.emplace(placed.id, std::move(flight));
+    waiting_.push_back(placed.id);
+    // If the stop was asked for already, this calls at once: it only writes to the inbox.
+    if (arrival.stop.stop_possible()) placed.on_stop.emplace(arrival.stop, Cancel{this, placed.id});
+  }
+
+  void begin_due() {
+    const auto now = std::chrono::steady_clock::now();
+    while (!later_.empty() && later_.begin()->first <= now) {
+      waiting_.push_front(later_.begin()->second);  // it is the older one
+      later_.erase(later_.begin());
+    }
+  }
+
+  void begin(Flight& flight) {
+    flight.request = flight.exchange->begin();
+    flight.status = 0;
+    if (idle_.empty()) {
+      flight.handle = std::make_unique<EasyHandle>(
+          options_, EasyHandle::Callbacks{.header = &on_header, .body = &on_body});
+    } else {
+      flight.handle = std::move(idle_.back());
+      idle_.pop_back();
+    }
+    flight.handle->prepare(flight.request, &flight);
+    ++active_;
+    curl_multi_add_handle(multi_.get(), flight.handle->get());
+  }
+
+  void end_attempt(Flight& flight) {
+    if (flight.handle == nullptr) return;
+    curl_multi_remove_handle(multi_.get(), flight.handle->get());
+    idle_.push_back(std::move(flight.handle));
+    --active_;
+  }
+
+  void reap() {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      void* owner = nullptr;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
+      Flight& flight = *static_cast<Flight*>(owner);
+      const Outcome outcome = flight.handle->outcome(message->data.result, flight.status);
+      end_attempt(flight);
+      if (const auto delay = flight.exchange->end(outcome)) {
+        later_.emplace(std::chrono::steady_clock::now() + *delay, flight.id);
+      } else {
+        forget(flight.id);
+      }
+    }
+  }
+
+  void drop(Id id) {
+    const auto found = flights_.find(id);
+    if (found == flights_.end()) return;
+    end_attempt(*found->second);
+    found->second->exchange->cancelled();
+    forget(id);
+  }
+
+  void forget(Id id) {
+    flights_.erase(id);
+    load_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  void sleep_and_work() {
+    std::array<epoll_event, 64> events{};
+    int wait = timeout();
+    {
+      const MutexLock lock(mutex_);
+      sleeping_ = inbox_.arrivals.empty() && inbox_.cancelled.empty() && !inbox_.stop;
+      if (!sleeping_) wait = 0;
+    }
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait);
+    int running = 0;
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      if (event.data.fd == bell_.get()) {
+        std::uint64_t rings = 0;
+        (void)!::read(bell_.get(), &rings, sizeof rings);
+        continue;
+      }
+      const int mask = ((event.events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                       ((event.events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+                       ((event.events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
+      curl_multi_socket_action(multi_.get(), event.data.fd, mask, &running);
+    }
+    if (timer_ <= std::chrono::steady_clock::now()) {
+      timer_ = kNever;
+      curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+  }
+
+  /// Milliseconds until the next timer; -1: none.
+  int timeout() const {
+    auto next = timer_;
+    if (!later_.empty()) next = std::min(next, later_.begin()->first);
+    if (next == kNever) return -1;
+    const auto wait =
+        std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
+    return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 60'000));
+  }
+
+  void watch(int operation, int fd, std::uint32_t mask) const {
+    epoll_event event{};
+    event.events = mask;
+    event.data.fd = fd;
+    ::epoll_ctl(epoll_.get(), operation, fd, &event);
+  }
+
+  static int on_socket(CURL* /*easy*/, curl_socket_t fd, int what, void* client, void* known) {
+    auto& self = *static_cast<Impl*>(client);
+    if (what == CURL_POLL_REMOVE) {
+      self.watch(EPOLL_CTL_DEL, fd, 0);
+      return 0;
+    }
+    self.watch(known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, epoll_mask(what));
+    if (known == nullptr) curl_multi_assign(self.multi_.get(), fd, client);
+    return 0;
+  }
+
+  static int on_timer(CURLM* /*multi*/, long milliseconds, void* client) {
+    auto& self = *static_cast<Impl*>(client);
+    self.timer_ = milliseconds < 0
+                      ? kNever
+                      : std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+    return 0;
+  }
+
+  static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* owner) {
+    auto& flight = *static_cast<Flight*>(owner);
+    const std::string_view line(data, size * count);
+    if (line.starts_with("HTTP/")) {  // also of an interim answer, which the next one replaces
+      const auto blank = line.find(' ');
+      flight.status = 0;
+      if (blank != std::string_view::npos)
+        std::from_chars(line.data() + blank + 1, line.data() + line.size(), flight.status);
+      return line.size();
+    }
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos) return line.size();
+    for (std::size_t i = 0; i < colon; ++i) {  // the buffer is curl's, made for us to use
+      if (data[i] >= 'A' && data[i] <= 'Z') data[i] = static_cast<char>(data[i] - 'A' + 'a');
+    }
+    flight.exchange->header(flight.status, line.substr(0, colon), trim(line.substr(colon + 1)));
+    return line.size();
+  }
+
+  static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* owner) {
+    auto& flight = *static_cast<Flight*>(owner);
+    const std::string_view text(data, size * count);
+    // Any other number than the size makes curl give up.
+    return flight.exchange->body(flight.status, as_byte_span(text)) ? text.size() : 0;
+  }
+
+  static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+
+  const LoopOptions options_;
+  std::atomic<std::size_t> load_{0};
+  mutable Mutex mutex_;
+  Inbox inbox_ HEADRACE_GUARDED_BY(mutex_);
+  bool sleeping_ HEADRACE_GUARDED_BY(mutex_) = false;
+  UniqueFd bell_;
+  UniqueFd epoll_;
+
+  // The loop's thread only.
+  std::unique_ptr<CURLM, FreeMulti> multi_;
+  std::chrono::steady_clock::time_point timer_ = kNever;  // curl's
+  Id last_id_ = 0;
+  std::unordered_map<Id, std::unique_ptr<Flight>> flights_;
+  std::deque<Id> waiting_;  // to begin, in order; of those that are gone, ids remain
+  std::multimap<std::chrono::steady_clock::time_point, Id> later_;  // to begin again
+  std::vector<std::unique_ptr<EasyHandle>> idle_;
+  std::size_t active_ = 0;
+
+  std::thread thread_;
+};
+
+Loop::Loop(const LoopOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Loop::~Loop() = default;
+
+void Loop::start(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
+  impl_->start(std::move(exchange), stop);
+}
+
+std::size_t Loop::load() const { return impl_->load(); }
+
+void Loop::abandon(std::unique_ptr<Loop> loop) {
+  loop->impl_->detach();
+  (void)loop->impl_.release();  // NOLINT(bugprone-unused-return-value): leaked, as promised
+}
+
+}  // namespace headrace::http

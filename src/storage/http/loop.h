@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file One thread that carries hundreds of HTTP exchanges at once, by libcurl and epoll.
+///
+/// Thread-safe. Connections are kept and used again. Exchanges start in the order they came in;
+/// at most `max_active` are on the wire. Not usable after fork: a loop is of the process that
+/// made it.
+///
+/// Proxies as curl has them: http_proxy, https_proxy, NO_PROXY.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "headrace/base/clock.h"
+#include "headrace/storage/http/exchange.h"
+
+namespace headrace::http {
+
+struct LoopOptions {
+  std::size_t max_active = 64;
+  std::string ca_bundle;  ///< file of certificates; empty: the system's
+  Nanos connect_timeout = std::chrono::seconds(5);
+  /// An attempt on which no byte moves for so long is broken. Whole seconds.
+  std::chrono::seconds stall_timeout{30};
+};
+
+class Loop {
+ public:
+  explicit Loop(const LoopOptions& options);
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  /// Cancels what is left and returns when it was told so.
+  ~Loop();
+
+  void start(std::unique_ptr<Exchange> exchange, const std::stop_token& stop);
+
+  /// How many are started and not over.
+  std::size_t load() const;
+
+  /// In a process that was forked from the loop's own: gives up everything without touching it,
+  /// since the thread is not there and the connections belong to the parent.
+  static void abandon(std::unique_ptr<Loop> loop);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headrace::http

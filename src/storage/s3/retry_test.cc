@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/s3/retry.h"
+
+#include <gtest/gtest.h>
+
+namespace headrace::s3 {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(NextDelay, IsBelowTheDoublingBoundAndUsesAllOfIt) {
+  const RetryOptions options{.attempts = 20, .base = 100ms, .cap = 1s};
+  Random random(1);
+  for (int attempt = 1; attempt < 12; ++attempt) {
+    const Nanos bound = std::min<Nanos>(100ms * (1 << (attempt - 1)), 1s);
+    Nanos most = 0ns;
+    Nanos least = 1h;
+    for (int i = 0; i < 1000; ++i) {
+      const auto delay = next_delay(options, Again::yes, attempt, 0s, 0s, random);
+      ASSERT_TRUE(delay.has_value());
+      most = std::max(most, *delay);
+      least = std::min(least, *delay);
+    }
+    EXPECT_LT(most, bound);
+    EXPECT_GT(most, bound * 9 / 10);
+    EXPECT_LT(least, bound / 10);
+  }
+}
+
+TEST(NextDelay, EndsAfterAttemptsAndBudget) {
+  const RetryOptions options{.attempts = 5, .connect_attempts = 2};
+  Random random(1);
+  EXPECT_TRUE(next_delay(options, Again::yes, 4, 0s, 0s, random));
+  EXPECT_FALSE(next_delay(options, Again::yes, 5, 0s, 0s, random));
+  EXPECT_TRUE(next_delay(options, Again::if_connected_soon, 1, 0s, 0s, random));
+  EXPECT_FALSE(next_delay(options, Again::if_connected_soon, 2, 0s, 0s, random));
+  EXPECT_FALSE(next_delay(options, Again::no, 1, 0s, 0s, random));
+  EXPECT_FALSE(next_delay(options, Again::yes, 1, options.budget, 1s, random));
+}
+
+TEST(NextDelay, RetryAfterIsTheLeastAndHasALimit) {
+  const RetryOptions options;
+  Random random(1);
+  EXPECT_GE(*next_delay(options, Again::yes, 1, 0s, 3s, random), 3s);
+  EXPECT_LE(*next_delay(options, Again::yes, 1, 0s, 1h, random), 31s);
+}
+
+TEST(NextDelay, IsAFunctionOfTheSeed) {
+  Random one(7);
+  Random same(7);
+  EXPECT_EQ(next_delay({}, Again::yes, 3, 0s, 0s, one),
+            next_delay({}, Again::yes, 3, 0s, 0s, same));
+}
+
+}  // namespace
+}  // namespace headrace::s3

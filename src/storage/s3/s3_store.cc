@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/s3/s3_store.h"
+
+#include <fmt/format.h>
+
+#include "headrace/storage/ranges.h"
+#include "headrace/storage/s3/call.h"
+#include "headrace/storage/s3/read_call.h"
+#include "headrace/storage/s3/s3_writer.h"
+#include "headrace/storage/s3/xml.h"
+
+namespace headrace {
+namespace {
+
+bool is_archived(std::string_view storage_class, std::string_view restore) {
+  const bool cold = storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
+  return cold && restore.find("ongoing-request=\"false\"") == std::string_view::npos;
+}
+
+class S3Store final : public Store {
+ public:
+  S3Store(std::string prefix, std::unique_ptr<s3::Service> service)
+      : prefix_(std::move(prefix)),
+        name_(fmt::format("s3://{}/{}", service->bucket(), prefix_)),
+        service_(std::move(service)) {}
+
+  std::string describe() const override { return name_; }
+
+  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
+    const std::string place = object_place(name_, key);
+    HEADRACE_TRY(
+        const s3::Answer answer,
+        s3::call_now(*service_,
+                     {.method = http::Method::head, .key = prefix_ + key, .place = place}, stop));
+    if (!answer.length) return Error(Code::corrupt, "the server tells no size").at(place);
+    ObjectInfo info{.key = key, .size = *answer.length, .pin = answer.pin(*answer.length)};
+    info.archived = is_archived(answer.storage_class, answer.restore);
+    if (info.pin.weak()) service_->notice_weak_pin(place);
+    return info;
+  }
+
+  Result<void> list(const ListRequest& request, const std::stop_token& stop,
+                    const std::function<Result<bool>(ListPage&&)>& sink) override {
+    const std::string place = object_place(name_, request.prefix);
+    std::string token;
+    for (;;) {
+      HEADRACE_TRY(const s3::Answer answer,
+                   s3::call_now(*service_, ask_list(request, token, place), stop));
+      auto listed = s3::parse_list(answer.body);
+      if (!listed) return std::move(listed).error().at(place);
+      HEADRACE_TRY(ListPage page, page_of(request, *listed, place));
+      HEADRACE_TRY(const bool more, sink(std::move(page)));
+      if (!more || listed->next.empty()) return {};
+      if (listed->next == token) {
+        return Error(Code::corrupt,
+                     "the server's list does not get on: the same continuation token")
+            .at(place);
+      }
+      token = std::move(listed->next);
+    }
+  }
+
+  void read(ReadRequest request, ReadDone done) override {
+    std::string place = object_place(name_, request.key);
+    if (auto same = service_->check_process(); !same)
+      return done(std::move(same).error().at(place));
+    if (request.stop.stop_requested()) return done(Error(Code::cancelled, "stopped").at(place));
+    if (is_nothing(request)) {
+      // Also a range of nothing must lie in its object, as far as its size is known.
+      if (request.pin) {
+        if (auto range = resolve(request.range, request.pin->size); !range)
+          return done(Result<ReadResult>(std::move(range).error()).at(place));
+      }
+      return done(ReadResult{Bytes(), request.pin.value_or(Pin{})});
+    }
+    std::string key = prefix_ + request.key;
+    s3::start_read(*service_, std::move(key), std::move(place), std::move(request),
+                   std::move(done));
+  }
+
+  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
+                                               const std::stop_token& stop) override {
+    std::string place = object_place(name_, key);
+    HEADRACE_TRY(service_->check_process().at(place));
+    if ((prefix_ + key).empty()) return Error(Code::invalid, "an empty key").at(place);
+    if (stop.stop_requested()) return Error(Code::cancelled, "stopped").at(place);
+    return s3::make_writer(*service_, prefix_ + key, std::move(place), stop);
+  }
+
+  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
+    HEADRACE_TRY(s3::call_now(
+        *service_,
+        {.method = http::Method::remove, .key = prefix_ + key, .place = object_place(name_, key)},
+        stop));
+    return {};
+  }
+
+ private:
+  static bool is_nothing(const ReadRequest& request) {
+    if (request.range.length == 0) return true;
+    return request.range.length == ByteRange::kToEnd && request.pin &&
+           request.range.offset == request.pin->size;
+  }
+
+  s3::Ask ask_list(const ListRequest& request, const std::string& token,
+                   const std::string& place) const {
+    s3::Ask ask{.method = http::Method::get, .place = place, .is_list = true};
+    ask.query = {
+        {"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix_ + request.prefix}};
+    if (request.by_folder) ask.query.emplace_back("delimiter", "/");
+    if (!token.empty()) ask.query.emplace_back("continuation-token", token);
+    // Only where lists are in the order of bytes; elsewhere it would leave keys out.
+    if (!request.start_after.empty() && service_->identity()->endpoint.aws)
+      ask.query.emplace_back("start-after", prefix_ + request.start_after);
+    return ask;
+  }
+
+  Result<ListPage> page_of(const ListRequest& request, s3::ListAnswer& answer,
+                           const std::string& place) {
+    ListPage page;
+    const std::string wanted = prefix_ + request.prefix;
+    page.objects.reserve(answer.objects.size());
+    for (auto& listed : answer.objects) {
+      if (!listed.key.starts_with(wanted)) {
+        return Error(Code::corrupt,
+                     fmt::format("the list holds '{}', which is not below it", listed.key))
+            .at(place);
+      }
+      ObjectInfo object{.key = listed.key.substr(prefix_.size()), .size = listed.size};
+      if (object.key.empty() || is_folder_marker(object.key, object.size) ||
+          object.key <= request.start_after) {
+        continue;
+      }
+      object.pin = {
+          .etag = std::move(listed.etag), .modified_ns = listed.modified_ns, .size = listed.size};
+      object.archived = is_archived(listed.storage_class, "");
+      if (object.pin.weak()) service_->notice_weak_pin(object_place(name_, object.key));
+      page.objects.push_back(std::move(object));
+    }
+    for (auto& folder : answer.folders) {
+      if (folder.size() > prefix_.size() && folder.starts_with(prefix_))
+        page.folders.push_back(folder.substr(prefix_.size()));
+    }
+    return page;
+  }
+
+  const std::string prefix_;
+  const std::string name_;
+  const std::unique_ptr<s3::Service> service_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> make_s3_store(const std::string& bucket, const std::string& prefix,
+                                             const Context& context, const S3Options& options) {
+  HEADRACE_TRY(
+      auto service,
+      s3::Service::make(bucket, context, options).at(fmt::format("s3://{}/{}", bucket, prefix)));
+  return std::unique_ptr<Store>(std::make_unique<S3Store>(prefix, std::move(service)));
+}
+
+Result<OpenedS3> find_s3_store(const std::string& bucket, const std::string& path,
+                               const Context& context, const S3Options& options,
+                               const std::stop_token& stop) {
+  const std::string place = fmt::format("s3://{}/{}", bucket, path);
+  HEADRACE_TRY(auto service, s3::Service::make(bucket, context, options).at(place));
+  OpenedS3 opened;
+  std::string prefix = path;
+  if (!path.empty() && !path.ends_with('/')) {
+    const auto pin = s3::head_pin(*service, path, place, stop);
+    if (!pin && pin.error().code() != Code::not_found && pin.error().code() != Code::denied)
+      return pin.error();
+    if (pin && pin->size > 0) {
+      const auto slash = path.rfind('/');
+      prefix = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+      opened.only_key = path.substr(prefix.size());
+    } else {
+      prefix += '/';
+    }
+  }
+  opened.store = std::make_unique<S3Store>(std::move(prefix), std::move(service));
+  return opened;
+}
+
+}  // namespace headrace

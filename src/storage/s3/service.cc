@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/s3/service.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace headrace::s3 {
+namespace {
+
+unsigned loops_of(const S3Options& options) {
+  if (options.loops != 0) return options.loops;
+  return std::clamp(std::thread::hardware_concurrency() / 4, 1U, 8U);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Service>> Service::make(std::string bucket, const Context& context,
+                                               const S3Options& options) {
+  Settings settings;
+  if (options.settings) {
+    settings = *options.settings;
+  } else {
+    HEADRACE_TRY(settings, load_settings(process_environment()));
+  }
+  HEADRACE_TRY(auto endpoint, make_endpoint(settings.endpoint, settings.region, bucket));
+  return std::unique_ptr<Service>(
+      new Service(std::move(bucket), context, options, std::move(settings), std::move(endpoint)));
+}
+
+Service::Service(std::string bucket, const Context& context, const S3Options& options,
+                 Settings settings, Endpoint endpoint)
+    : bucket_(std::move(bucket)),
+      context_(context),
+      options_(options),
+      settings_(std::move(settings)),
+      process_(::getpid()),
+      seed_(options.retry_seed != 0
+                ? options.retry_seed
+                : mix_key(static_cast<std::uint64_t>(process_),
+                          static_cast<std::uint64_t>(context.clock->wall_seconds()))),
+      identity_(
+          std::make_shared<const Identity>(Identity{std::move(endpoint), settings_.credentials})) {
+  const unsigned loops = loops_of(options);
+  for (unsigned i = 0; i < loops; ++i) {
+    loops_.push_back(std::make_unique<http::Loop>(
+        http::LoopOptions{.max_active = std::max<std::size_t>(options.max_connections / loops, 1),
+                          .ca_bundle = settings_.ca_bundle,
+                          .connect_timeout = options.connect_timeout,
+                          .stall_timeout = options.stall_timeout}));
+  }
+}
+
+Service::~Service() {
+  if (::getpid() == process_) return;
+  for (auto& loop : loops_) http::Loop::abandon(std::move(loop));
+}
+
+std::shared_ptr<const Identity> Service::identity() const {
+  const MutexLock lock(mutex_);
+  return identity_;
+}
+
+std::shared_ptr<const SigningKey> Service::signing_key(const Identity& identity,
+                                                       std::string_view day) {
+  const MutexLock lock(mutex_);
+  const std::string& secret = identity.credentials.secret_key;
+  if (key_ == nullptr || key_->day() != day || key_->region() != identity.endpoint.region ||
+      key_secret_ != secret) {
+    key_ = std::make_shared<const SigningKey>(secret, day, identity.endpoint.region);
+    key_secret_ = secret;
+  }
+  return key_;
+}
+
+void Service::sign(const Identity& identity, std::string_view method, std::string_view path,
+                   std::string_view query, std::string_view payload_hash, Headers& headers) {
+  if (identity.credentials.unsigned_mode()) return;
+  const std::string date =
+      amz_date(context_.clock->wall_seconds() + skew_.load(std::memory_order_relaxed));
+  headers.emplace_back("host", identity.endpoint.host);
+  headers.emplace_back("x-amz-content-sha256", payload_hash);
+  headers.emplace_back("x-amz-date", date);
+  if (!identity.credentials.session_token.empty())
+    headers.emplace_back("x-amz-security-token", identity.credentials.session_token);
+  std::ranges::sort(headers);
+  const auto key = signing_key(identity, std::string_view(date).substr(0, 8));
+  std::string authorization = key->authorize(identity.credentials.access_key, date,
+                                             {.method = method,
+                                              .path = path,
+                                              .query = query,
+                                              .headers = headers,
+                                              .payload_hash = payload_hash});
+  std::erase_if(headers, [](const auto& header) { return header.first == "host"; });  // curl's own
+  headers.emplace_back("authorization", std::move(authorization));
+}
+
+bool Service::move_to_region(const std::string& region) {
+  const auto now = identity();
+  if (region.empty() || region == now->endpoint.region) return false;
+  auto endpoint = make_endpoint(settings_.endpoint, region, bucket_);
+  if (!endpoint) return false;
+  const MutexLock lock(mutex_);
+  identity_ = std::make_shared<const Identity>(Identity{*std::move(endpoint), now->credentials});
+  return true;
+}
+
+bool Service::reload_credentials() {
+  if (options_.settings) return false;  // handed in: there is nothing to read again
+  const auto now = identity();
+  auto settings = load_settings(process_environment());
+  if (!settings) return false;
+  Credentials& found = settings->credentials;
+  if (found.access_key == now->credentials.access_key &&
+      found.session_token == now->credentials.session_token) {
+    return false;
+  }
+  const MutexLock lock(mutex_);
+  identity_ = std::make_shared<const Identity>(Identity{now->endpoint, std::move(found)});
+  return true;
+}
+
+bool Service::set_skew(std::int64_t seconds) {
+  return skew_.exchange(seconds, std::memory_order_relaxed) != seconds;
+}
+
+void Service::start(std::unique_ptr<http::Exchange> exchange, const std::stop_token& stop) {
+  const auto& loop = *std::ranges::min_element(
+      loops_, {}, [](const std::unique_ptr<http::Loop>& each) { return each->load(); });
+  loop->start(std::move(exchange), stop);
+}
+
+Result<void> Service::check_process() const {
+  if (::getpid() == process_) return {};
+  return Error(Code::invalid, "this S3 store was opened before the process forked",
+               "open the store in the child process, or start workers by spawn");
+}
+
+void Service::notice_weak_pin(const std::string& place) {
+  if (weak_pin_noticed_.exchange(true, std::memory_order_relaxed)) return;
+  context_.notices->add("weak-pin",
+                        place +
+                            ": the server gives no ETag; objects are pinned by modification "
+                            "time and size, so a change within the same second may go unseen");
+}
+
+}  // namespace headrace::s3
