@@ -41,7 +41,7 @@ Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& option
   for (const auto& table : spec.tables) {
     for (const auto& set : table.sets) {
       if (infos.contains(set.uri)) continue;
-      HEADRACE_TRY(infos[set.uri], options.look(set.uri, stop));
+      HEADRACE_TRY(infos[set.uri], options.look(set.uri, table.open, stop));
     }
   }
 

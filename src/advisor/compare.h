@@ -17,7 +17,8 @@ struct CompareOptions {
   std::string version;
   RunnerOptions runner;  ///< its server_data is taken from the spec
   /// What a URI holds: look_at_set, or a test's answer.
-  std::function<Result<SetInfo>(const std::string& uri, const std::stop_token&)> look;
+  std::function<Result<SetInfo>(const std::string& uri, const OpenOptions&, const std::stop_token&)>
+      look;
 };
 
 /// An error if a set cannot be opened at all, if the instance has no price, or on a stop. Rows that

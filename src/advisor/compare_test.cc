@@ -42,7 +42,8 @@ class CompareTest : public testing::Test {
     CompareOptions options;
     options.version = "0";
     options.runner.program = {"/bin/sh", program};
-    options.look = [](const std::string& uri, const std::stop_token&) -> Result<SetInfo> {
+    options.look = [](const std::string& uri, const OpenOptions&,
+                      const std::stop_token&) -> Result<SetInfo> {
       if (uri == "s3://down") return Error(Code::unavailable, "refused").at(uri);
       return SetInfo{uri.ends_with(".rec") ? "recordio" : "folder", 10, 1U << 30U};
     };

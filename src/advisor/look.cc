@@ -6,9 +6,12 @@
 
 namespace headrace::advisor {
 
-Result<SetInfo> look_at_set(const std::string& uri, const std::stop_token& stop) {
+Result<SetInfo> look_at_set(const std::string& uri, const OpenOptions& open,
+                            const std::stop_token& stop) {
   JobOptions options;
   options.uri = uri;
+  options.open = open;
+  options.start = false;
   HEADRACE_TRY(const auto parsed, parse_uri(uri));
   options.mode = parsed.scheme == Scheme::s3 ? Mode::stream : Mode::direct;
   HEADRACE_TRY(const auto job, Job::open(options, stop));

@@ -6,10 +6,12 @@
 #include <string>
 
 #include "headrace/advisor/comparison.h"
+#include "headrace/job/job.h"
 
 namespace headrace::advisor {
 
 /// Opens a job on the URI, which lists it or reads its index, and asks its data set.
-Result<SetInfo> look_at_set(const std::string& uri, const std::stop_token& stop);
+Result<SetInfo> look_at_set(const std::string& uri, const OpenOptions& open,
+                            const std::stop_token& stop);
 
 }  // namespace headrace::advisor

@@ -114,7 +114,7 @@ class Sentences {
     bool direct = false;
     for (const auto* row : rows_) {
       if (row->mode == "file" && row->format == chosen_.format) file = row;
-      direct = direct || row->mode == "direct";
+      direct = direct || (row->mode == "direct" && row->uri.starts_with("s3://"));
     }
     if (!direct) return std::nullopt;
     if (file == nullptr)

@@ -10,6 +10,7 @@ namespace {
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 ManageabilityBook book() { return *ManageabilityBook::load(); }
@@ -18,6 +19,7 @@ Row ok(const char* mode, double total, std::optional<double> spread = 0.05,
        std::optional<double> cost = std::nullopt, const char* format = "folder") {
   Row row;
   row.mode = mode;
+  row.uri = "s3://bucket/set";
   row.format = format;
   row.status = Status::ok;
   row.figures.emplace();
@@ -88,6 +90,9 @@ TEST(Recommend, SaysWhatDirectLeavesOut) {
               Contains(HasSubstr("to fetch it took file 4.00 s")));
   EXPECT_THAT(recommend({ok("direct", 10), ok("keep", 20)}, book()).because,
               Contains("The totals of direct leave out the time to put the set on its disk."));
+  auto at_home = ok("direct", 10);
+  at_home.uri = "/data/set";
+  EXPECT_THAT(recommend({at_home}, book()).because, Not(Contains(HasSubstr("leave out"))));
 }
 
 TEST(Recommend, FormatsAreToldApart) {

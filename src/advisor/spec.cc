@@ -25,16 +25,35 @@ constexpr std::array kOptions{
     Option{"name", "TEXT", "title of the table", Kind::text, Use::table},
     Option{"keep-dir", "DIR", "where caches and copies are made, anew for each run", Kind::text,
            Use::table},
+    Option{"format", "NAME", "of the set; found from content if not given", Kind::text, Use::read},
+    Option{"list", "FILE", "a .lst or .csv that names and labels samples", Kind::text, Use::read},
+    Option{"root-files-skip", "", "leave out pictures beside the class folders", Kind::flag,
+           Use::read},
     Option{"epochs", "E", "epochs of a run (3)", Kind::number, Use::read},
     Option{"batch", "B", "samples a batch", Kind::number, Use::read},
     Option{"seed", "S", "of order and augmentation", Kind::number, Use::read},
-    Option{"threads", "T", "decode threads; 0: as many as processors", Kind::number, Use::read},
+    Option{"shuffle", "global|none", "order of the samples", Kind::text, Use::read},
     Option{"rank", "R", "this process's part of the job", Kind::number, Use::read},
     Option{"world-size", "W", "parts of the job", Kind::number, Use::read},
-    Option{"shuffle", "global|none", "order of the samples", Kind::text, Use::read},
-    Option{"drop-last", "", "leave a short last batch out", Kind::flag, Use::read},
-    Option{"pad", "", "fill a short last batch", Kind::flag, Use::read},
+    Option{"drop-last", "", "leave an incomplete step out", Kind::flag, Use::read},
+    Option{"pad", "", "fill an incomplete step", Kind::flag, Use::read},
+    Option{"threads", "T", "decode threads; 0: as many as processors", Kind::number, Use::read},
+    Option{"budget", "SIZE", "memory for data on its way", Kind::text, Use::read},
+    Option{"requests", "N", "reads in flight", Kind::number, Use::read},
+    Option{"depth", "N", "batches made ahead", Kind::number, Use::read},
+    Option{"keep-bytes", "SIZE", "for keep: limit of the cache", Kind::text, Use::read},
+    Option{"on-bad", "error|skip|substitute", "a damaged sample", Kind::text, Use::read},
+    Option{"max-bad", "SHARE", "of an epoch that may be bad", Kind::text, Use::read},
+    Option{"augment", "NAME", "random_resized_crop, center_crop, pad_crop or none", Kind::text,
+           Use::read},
+    Option{"size", "N", "width and height of the pixels", Kind::number, Use::read},
+    Option{"resize", "N", "shorter side before a centre crop", Kind::number, Use::read},
+    Option{"layout", "NAME", "nchw_f32, nchw_u8 or nhwc_u8", Kind::text, Use::read},
+    Option{"pass-order", "NAME", "pillow12 or pillow13", Kind::text, Use::read},
+    Option{"grey", "", "one channel", Kind::flag, Use::read},
+    Option{"no-decode", "", "digest the pictures, make no pixels", Kind::flag, Use::read},
     Option{"val", "URI", "validation set, read after each epoch", Kind::text, Use::read},
+    Option{"val-local", "PATH", "as local, for the validation set", Kind::text, Use::read},
     Option{"accelerator", "none|emulated:RATE", "what takes the batches, in samples/s", Kind::text,
            Use::read},
     Option{"instance", "TYPE", "count dollars for this instance, e.g. p3.2xlarge, ml.g5.xlarge",
@@ -246,6 +265,9 @@ Result<TableSpec> make_table(const Values& values) {
   }
   table.keep_dir = text(values, "keep-dir");
   table.read_flags = read_flags(values);
+  table.open.list = text(values, "list");
+  if (const auto format = text(values, "format"); !format.empty()) table.open.format = format;
+  table.open.skip_root_files = text(values, "root-files-skip") == "true";
   return table;
 }
 

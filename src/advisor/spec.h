@@ -67,6 +67,7 @@ struct TableSpec {
   unsigned repeats = 3;
   std::string keep_dir;                 ///< under which caches are made; empty: a temporary folder
   std::vector<std::string> read_flags;  ///< "--epochs", "3", …
+  OpenOptions open;                     ///< those of read_flags that say what the set is
 
   std::string medium(Mode mode) const;
 };

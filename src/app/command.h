@@ -19,6 +19,7 @@ struct Invocation {
   std::function<Result<int>(const std::stop_token&)> run;
 };
 
+void add_compare(CLI::App& root, Invocation& invocation);
 void add_keep(CLI::App& root, Invocation& invocation);
 void add_read(CLI::App& root, Invocation& invocation);
 void add_version(CLI::App& root, Invocation& invocation);

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   Invocation invocation;
   add_keep(root, invocation);
   add_read(root, invocation);
+  add_compare(root, invocation);
   add_version(root, invocation);
   try {
     root.parse(argc, argv);
