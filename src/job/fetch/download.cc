@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/job/fetch/download.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "headrace/base/unique_fd.h"
+
+namespace headrace::fetching {
+namespace {
+
+constexpr mode_t kFileMode = 0666;  // less the umask, as any program
+
+/// One object on its way; goes with its file if it did not become whole.
+struct Part {
+  Part(std::uint64_t number, std::string file, UniqueFd opened, std::uint64_t count)
+      : ordinal(number), path(std::move(file)), fd(std::move(opened)), pieces_left(count) {}
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  ~Part() {
+    if (!whole) ::unlink(path.c_str());
+  }
+
+  const std::uint64_t ordinal;
+  const std::string path;
+  UniqueFd fd;
+  std::atomic<std::uint64_t> pieces_left;
+  bool whole = false;
+};
+
+struct Piece {
+  std::shared_ptr<Part> part;
+  ByteRange range;
+};
+
+Result<void> write_at(int fd, ByteSpan bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error(errno, "write");
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return {};
+}
+
+class Workers {
+ public:
+  explicit Workers(const Download& what) : what_(what) {}
+
+  Result<void> run(const std::stop_token& stop) {
+    const std::stop_callback forward(stop, [this] { stop_.request_stop(); });
+    {
+      std::vector<std::jthread> threads;
+      for (unsigned i = 0; i < std::max(1U, what_.options.workers); ++i) {
+        threads.emplace_back([this] { work(); });
+      }
+    }
+    const MutexLock lock(mutex_);
+    if (error_) return Error(*error_);
+    if (stop.stop_requested()) return Error(Code::cancelled, "stopped while fetching");
+    return {};
+  }
+
+ private:
+  void work() {
+    while (!stop_.stop_requested()) {
+      auto piece = next();
+      if (piece && !*piece) return;
+      const auto done = piece ? fetch_piece(**piece) : Result<void>(piece.error());
+      if (!done) fail(done.error());
+    }
+  }
+
+  void fail(const Error& error) {
+    {
+      const MutexLock lock(mutex_);
+      if (!error_) error_ = error;
+    }
+    stop_.request_stop();
+  }
+
+  Result<std::optional<Piece>> next() {
+    const MutexLock lock(mutex_);
+    if (!part_) {
+      if (next_ == what_.missing.size()) return std::optional<Piece>();
+      HEADRACE_TRY(part_, begin(what_.missing[next_++]));
+      offset_ = 0;
+    }
+    const std::uint64_t size = what_.objects.bytes(part_->ordinal);
+    Piece piece{part_, {offset_, std::min(what_.options.piece_bytes, size - offset_)}};
+    offset_ += piece.range.length;
+    if (offset_ == size) part_.reset();
+    return std::optional<Piece>(std::move(piece));
+  }
+
+  Result<std::shared_ptr<Part>> begin(std::uint64_t ordinal) {
+    std::string path = what_.journal.part_path(ordinal);
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is what open is
+    UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
+    if (!fd.valid()) return errno_error(errno, "open").at(path);
+    const std::uint64_t size = what_.objects.bytes(ordinal);
+    const std::uint64_t piece = what_.options.piece_bytes;
+    return std::make_shared<Part>(ordinal, std::move(path), std::move(fd),
+                                  std::max<std::uint64_t>(1, (size + piece - 1) / piece));
+  }
+
+  Result<void> fetch_piece(const Piece& piece) {
+    Part& part = *piece.part;
+    if (piece.range.length != 0) {
+      auto read = read_now(what_.source, {.key = std::string(what_.objects.key(part.ordinal)),
+                                          .range = piece.range,
+                                          .pin = what_.objects.pin(part.ordinal),
+                                          .stop = stop_.get_token()});
+      if (!read) {
+        return std::move(read).error().advise(
+            "run fetch again: whole files stay and are not "
+            "fetched twice");
+      }
+      HEADRACE_TRY(write_at(part.fd.get(), read->bytes.span(), piece.range.offset).at(part.path));
+      const std::uint64_t done = bytes_done_ += piece.range.length;
+      if (what_.options.progress) what_.options.progress(done, what_.bytes_total);
+    }
+    return --part.pieces_left == 0 ? finish(part) : Result<void>();
+  }
+
+  Result<void> finish(Part& part) {
+    const std::string path = what_.folder + "/" + std::string(what_.objects.key(part.ordinal));
+    const Pin pin = what_.objects.pin(part.ordinal);
+    if (pin.modified_ns != 0) {
+      constexpr std::int64_t kNanos = 1'000'000'000;
+      const timespec time{.tv_sec = pin.modified_ns / kNanos, .tv_nsec = pin.modified_ns % kNanos};
+      const timespec times[2] = {time, time};
+      if (::futimens(part.fd.get(), times) != 0) return errno_error(errno, "set time").at(path);
+    }
+    HEADRACE_TRY(std::move(part.fd).close().at(path));
+    if (::rename(part.path.c_str(), path.c_str()) != 0) {
+      std::error_code error;
+      std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+      if (error) return errno_error(error.value(), "make the folder").at(path);
+      if (::rename(part.path.c_str(), path.c_str()) != 0) {
+        return errno_error(errno, "rename").at(path);
+      }
+    }
+    part.whole = true;
+    return what_.journal.add(identity(what_.objects.key(part.ordinal), pin));
+  }
+
+  const Download& what_;
+  std::stop_source stop_;
+  std::atomic<std::uint64_t> bytes_done_ = 0;
+  Mutex mutex_;
+  std::size_t next_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::shared_ptr<Part> part_ HEADRACE_GUARDED_BY(mutex_);
+  std::uint64_t offset_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> error_ HEADRACE_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+Result<void> download(const Download& what, const std::stop_token& stop) {
+  return Workers(what).run(stop);
+}
+
+}  // namespace headrace::fetching

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/job/fetch/fetch.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "headrace/base/mutex.h"
+#include "headrace/job/fetch/download.h"
+#include "headrace/job/fetch/journal.h"
+#include "headrace/job/fetch/names.h"
+#include "headrace/job/fetch/volume.h"
+#include "headrace/records/listing.h"
+#include "headrace/records/object_index.h"
+
+namespace headrace {
+namespace {
+
+/// The index while several threads list into it.
+struct Listing {
+  explicit Listing(ObjectIndex empty) : index(std::move(empty)) {}
+
+  Result<void> add(std::span<const ObjectInfo> page, const std::string& store) {
+    const MutexLock lock(mutex);
+    for (const ObjectInfo& object : page) {
+      if (object.archived) {
+        return Error(Code::invalid, "the object is archived and cannot be read",
+                     "restore it first, or leave it out of the set")
+            .at(store + object.key);
+      }
+      HEADRACE_TRY(index.add(object));
+    }
+    return {};
+  }
+
+  Mutex mutex;
+  ObjectIndex index;
+};
+
+Result<ObjectIndex> list_everything(Store& source, const FetchOptions& options,
+                                    const std::stop_token& stop) {
+  HEADRACE_TRY(auto empty, ObjectIndex::make());
+  Listing listing(std::move(empty));
+  const ObjectSink sink = [&](std::span<const ObjectInfo> page) {
+    return listing.add(page, source.describe());
+  };
+  HEADRACE_TRY(const auto folders, find_folders(source, "", stop, sink));
+  HEADRACE_TRY(list_folders(source, folders, kListers, stop, sink));
+  for (const std::string& key : options.also) {
+    auto found = source.head(key, stop);
+    if (!found && found.error().code() == Code::not_found) continue;
+    HEADRACE_TRY(const auto object, std::move(found));
+    HEADRACE_TRY(sink(std::span(&object, 1)));
+  }
+  listing.index.finish();
+  if (listing.index.size() == 0) {
+    return Error(Code::not_found, "nothing lies there", "check the path or the prefix")
+        .at(source.describe());
+  }
+  return std::move(listing.index);
+}
+
+bool is_file_of(const std::string& path, std::uint64_t size) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         static_cast<std::uint64_t>(status.st_size) == size;
+}
+
+}  // namespace
+
+Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchOptions& options,
+                          const std::stop_token& stop) {
+  HEADRACE_TRY(const ObjectIndex objects, list_everything(source, options, stop));
+  HEADRACE_TRY(fetching::check_names(objects).at(source.describe()));
+  HEADRACE_TRY(const auto journal, fetching::Journal::open(folder));
+  HEADRACE_TRY(const auto volume, fetching::volume_of(folder));
+  FetchReport report{.objects = objects.size()};
+  std::vector<std::uint64_t> missing;
+  std::uint64_t space = 0;
+  for (std::uint64_t i = 0; i < objects.size(); ++i) {
+    const std::uint64_t size = objects.bytes(i);
+    report.bytes += size;
+    const std::string path = folder + "/" + std::string(objects.key(i));
+    if (journal->has(fetching::identity(objects.key(i), objects.pin(i))) &&
+        is_file_of(path, size)) {
+      continue;
+    }
+    missing.push_back(i);
+    report.fetched_bytes += size;
+    space += (size + volume.block_bytes - 1) / volume.block_bytes * volume.block_bytes;
+  }
+  report.fetched_objects = missing.size();
+  HEADRACE_TRY(fetching::check_space(volume, space));
+  const auto done = fetching::download({.source = source,
+                                        .objects = objects,
+                                        .missing = missing,
+                                        .folder = folder,
+                                        .options = options,
+                                        .journal = *journal,
+                                        .bytes_total = report.fetched_bytes},
+                                       stop);
+  HEADRACE_TRY(journal->finish());  // whole files count, whatever came later
+  HEADRACE_TRY(done);
+  return report;
+}
+
+}  // namespace headrace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Everything of a store into a folder: many objects at a time, large ones in pieces; whole
+/// files or none; a second run goes on where the first one ended.
+///
+/// One call at a time a folder, which a lock sees to. FETCH.md says what lies in the folder.
+///
+///     HEADRACE_TRY(auto report, fetch(*s3, "/data/train", {}, stop));
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "headrace/base/result.h"
+#include "headrace/storage/store.h"
+
+namespace headrace {
+
+struct FetchOptions {
+  unsigned workers = 32;  ///< reads in flight; each holds one piece in memory
+  std::uint64_t piece_bytes = std::uint64_t{4} << 20U;
+  /// Keys that the listing does not give, such as the index beside a single object; what does
+  /// not exist is left out.
+  std::vector<std::string> also;
+  /// What has come so far of what was missing; from any thread.
+  std::function<void(std::uint64_t bytes_done, std::uint64_t bytes_total)> progress;
+};
+
+struct FetchReport {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t fetched_objects = 0;  ///< by this call; the others were there already
+  std::uint64_t fetched_bytes = 0;
+};
+
+/// Files have the keys as their names, and the objects' modification times.
+///  * invalid     keys that no folder can hold, named; or another fetch writes there
+///  * exhausted   less space on the volume than is needed, before anything is read
+///  * changed     an object was replaced since it was listed
+///  * not_found   there is nothing to fetch
+Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchOptions& options,
+                          const std::stop_token& stop);
+
+}  // namespace headrace

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/job/fetch/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace headrace::fetching {
+namespace {
+
+constexpr mode_t kFileMode = 0644;
+constexpr std::size_t kSyncEvery = 512;  // files: a syncfs each would cost more than the files
+
+std::string own_folder(const std::string& folder) { return folder + "/.headrace"; }
+
+Result<UniqueFd> open_file(const std::string& path, int flags) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is what open is
+  UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC, kFileMode));
+  if (!fd.valid()) return errno_error(errno, "open").at(path);
+  return fd;
+}
+
+void remove_parts(const std::string& folder) {
+  std::error_code ignored;  // a part that stays costs space, nothing else
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().starts_with("part-")) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+std::vector<Hash128> read_lines(const std::string& path) {
+  std::vector<Hash128> known;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line) && !file.eof();) {  // a torn end is no line
+    if (const auto hash = Hash128::from_hex(line)) known.push_back(*hash);
+  }
+  std::sort(known.begin(), known.end());
+  return known;
+}
+
+}  // namespace
+
+Hash128 identity(std::string_view key, const Pin& pin) {
+  std::string text(key);
+  for (const std::string& part : {std::to_string(pin.size), pin.etag, pin.version,
+                                  std::to_string(pin.modified_ns), std::string()}) {
+    text += '\0';
+    text += part;
+  }
+  return hash_bytes(as_byte_span(text));
+}
+
+Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
+  const std::string own = own_folder(folder);
+  std::error_code error;
+  std::filesystem::create_directories(own, error);
+  if (error) return errno_error(error.value(), "make the folder").at(folder);
+  HEADRACE_TRY(auto lock, open_file(own + "/lock", O_RDWR | O_CREAT));
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return errno_error(errno, "lock the folder").at(folder);
+    return Error(Code::invalid, "another fetch writes into this folder",
+                 "wait for it, or take another folder")
+        .at(folder);
+  }
+  remove_parts(own);
+  const std::string path = own + "/fetched";
+  auto known = read_lines(path);
+  HEADRACE_TRY(auto lines, open_file(path, O_RDWR | O_APPEND | O_CREAT));
+  // What a torn line left must not become the beginning of the next one.
+  if (const off_t end = ::lseek(lines.get(), 0, SEEK_END); end % 33 != 0) {
+    if (::ftruncate(lines.get(), end - end % 33) != 0) {
+      return errno_error(errno, "repair the journal").at(path);
+    }
+  }
+  return std::unique_ptr<Journal>(
+      new Journal(folder, std::move(lock), std::move(lines), std::move(known)));
+}
+
+Journal::Journal(std::string folder, UniqueFd lock, UniqueFd lines, std::vector<Hash128> known)
+    : folder_(std::move(folder)),
+      lock_(std::move(lock)),
+      lines_(std::move(lines)),
+      known_(std::move(known)) {}
+
+bool Journal::has(const Hash128& identity) const {
+  return std::binary_search(known_.begin(), known_.end(), identity);
+}
+
+std::string Journal::part_path(std::uint64_t number) const {
+  return fmt::format("{}/part-{}", own_folder(folder_), number);
+}
+
+Result<void> Journal::add(const Hash128& identity) {
+  std::vector<Hash128> fresh;
+  {
+    const MutexLock lock(mutex_);
+    waiting_.push_back(identity);
+    if (waiting_.size() < kSyncEvery) return {};
+    fresh = std::exchange(waiting_, {});
+  }
+  return write_lines(fresh);
+}
+
+Result<void> Journal::finish() {
+  std::vector<Hash128> fresh;
+  {
+    const MutexLock lock(mutex_);
+    fresh = std::exchange(waiting_, {});
+  }
+  return write_lines(fresh);
+}
+
+Result<void> Journal::write_lines(const std::vector<Hash128>& fresh) {
+  if (fresh.empty()) return {};
+  if (::syncfs(lines_.get()) != 0) return errno_error(errno, "syncfs").at(folder_);
+  std::string text;
+  for (const Hash128& hash : fresh) text += hash.to_hex() + '\n';
+  const ssize_t written = ::write(lines_.get(), text.data(), text.size());  // one, so in one piece
+  if (written == static_cast<ssize_t>(text.size())) return {};
+  return errno_error(written < 0 ? errno : ENOSPC, "write the journal").at(folder_);
+}
+
+}  // namespace headrace::fetching

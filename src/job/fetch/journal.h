@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Which objects lie whole and durable in a folder; and the lock on it (FETCH.md).
+///
+/// Thread-safe once opened.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/base/digest.h"
+#include "headrace/base/mutex.h"
+#include "headrace/base/result.h"
+#include "headrace/base/unique_fd.h"
+#include "headrace/storage/store.h"
+
+namespace headrace::fetching {
+
+/// The object's line.
+Hash128 identity(std::string_view key, const Pin& pin);
+
+class Journal {
+ public:
+  /// Makes the folder, takes its lock, removes what a killed fetch left, reads the lines.
+  static Result<std::unique_ptr<Journal>> open(const std::string& folder);
+
+  bool has(const Hash128& identity) const;
+  /// The object's file has its name. Its line is written when it is durable: every so many
+  /// calls, and at `finish`.
+  Result<void> add(const Hash128& identity);
+  Result<void> finish();
+
+  /// For an object on its way.
+  std::string part_path(std::uint64_t number) const;
+
+ private:
+  Journal(std::string folder, UniqueFd lock, UniqueFd lines, std::vector<Hash128> known);
+  Result<void> write_lines(const std::vector<Hash128>& fresh);
+
+  const std::string folder_;
+  const UniqueFd lock_;
+  const UniqueFd lines_;
+  const std::vector<Hash128> known_;  ///< sorted
+  Mutex mutex_;
+  std::vector<Hash128> waiting_ HEADRACE_GUARDED_BY(mutex_);
+};
+
+}  // namespace headrace::fetching

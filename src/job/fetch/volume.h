@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Space on the volume that a folder lies on. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "headrace/base/result.h"
+
+namespace headrace::fetching {
+
+struct Volume {
+  std::string mounted_at;
+  std::uint64_t free_bytes = 0;   ///< for this user
+  std::uint64_t block_bytes = 1;  ///< files take whole ones
+};
+
+Result<Volume> volume_of(const std::string& folder);
+
+/// `exhausted`, with the volume and both numbers.
+Result<void> check_space(const Volume& volume, std::uint64_t bytes_needed);
+
+}  // namespace headrace::fetching
