@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   root.require_subcommand(1);
   root.set_help_all_flag("--help-all", "Help of every command");
   Invocation invocation;
+  add_fetch(root, invocation);
   add_keep(root, invocation);
   add_read(root, invocation);
   add_compare(root, invocation);

@@ -4,7 +4,12 @@
 #include <fmt/format.h>
 
 #include "headrace/base/uri.h"
+#include "headrace/job/fetch/fetch.h"
 #include "headrace/job/media_file.h"
+#include "headrace/records/class_file.h"
+#include "headrace/records/listing.h"
+#include "headrace/records/recordio/idx.h"
+#include "headrace/storage/keep/keep_store.h"
 #include "headrace/storage/open_store.h"
 #include "headrace/storage/shaped/shaped_store.h"
 
@@ -23,10 +28,16 @@ class Composer {
       case Mode::direct:
         HEADRACE_TRY(direct());
         break;
+      case Mode::file:
+        HEADRACE_TRY(file());
+        break;
       case Mode::stream:
         HEADRACE_TRY(stream());
         break;
-      default:
+      case Mode::keep:
+        HEADRACE_TRY(keep());
+        break;
+      case Mode::pipe:
         return Error(Code::invalid, fmt::format("mode {} is not built in", to_string(made_.mode)));
     }
     return std::move(made_);
@@ -47,8 +58,9 @@ class Composer {
     return {};
   }
 
-  Result<void> number_samples(Store& store) {
+  Result<void> number_samples(Store& store, SideStore* side_store = nullptr) {
     OpenOptions open = options_.open;
+    if (side_store != nullptr) open.side_store = side_store;
     open.stop = stop_;
     HEADRACE_TRY(made_.dataset, open_dataset(store, context_, open));
     return {};
@@ -71,6 +83,55 @@ class Composer {
   Result<void> stream() {
     HEADRACE_TRY(open_origin(options_.uri));
     HEADRACE_TRY(number_samples(top()));
+    made_.feed = make_store_feed(top(), *made_.dataset);
+    return {};
+  }
+
+  /// What belongs to the only object of the source, but is not in its listing.
+  Result<std::vector<std::string>> beside() {
+    std::vector<std::string> keys;
+    HEADRACE_TRY(const auto folders,
+                 find_folders(top(), "", stop_, [&keys](std::span<const ObjectInfo> page) {
+                   for (const ObjectInfo& object : page) keys.push_back(object.key);
+                   return Result<void>();
+                 }));
+    if (!folders.empty() || keys.size() != 1) return std::vector<std::string>();
+    return std::vector<std::string>{recordio::idx_key(keys.front()), class_file_key(keys.front())};
+  }
+
+  /// Reads of the copy are not counted: the origin is where it was fetched from.
+  Result<void> file() {
+    HEADRACE_TRY(open_origin(options_.uri));
+    std::string folder = options_.local;
+    if (folder.empty()) {
+      HEADRACE_TRY(made_.folder, PrivateFolder::make("file"));
+      folder = made_.folder->path();
+    }
+    FetchOptions how{.progress = options_.on_fetch};
+    HEADRACE_TRY(how.also, beside());
+    HEADRACE_TRY(fetch(top(), folder, how, stop_));
+    Context uncounted = context_;
+    uncounted.metrics = std::make_shared<Metrics>();
+    HEADRACE_TRY(auto copy, open_store({Scheme::local, "", folder}, uncounted, {.stop = stop_}));
+    made_.stores.push_back(std::move(copy));
+    HEADRACE_TRY(number_samples(top()));
+    made_.feed = make_store_feed(top(), *made_.dataset);
+    return {};
+  }
+
+  Result<void> keep() {
+    HEADRACE_TRY(open_origin(options_.uri));
+    Store& origin = top();
+    std::string folder = options_.keep_dir;
+    if (folder.empty()) {
+      HEADRACE_TRY(folder, default_keep_dir());
+    }
+    HEADRACE_TRY(
+        auto cache,
+        make_keep_store(origin, {.dir = folder, .limit_bytes = options_.keep_bytes}, context_));
+    // Over the origin: what an index is made from is not worth keeping twice; the index is.
+    HEADRACE_TRY(number_samples(origin, cache.get()));
+    made_.stores.push_back(std::move(cache));
     made_.feed = make_store_feed(top(), *made_.dataset);
     return {};
   }

@@ -123,6 +123,9 @@ class ReadJob {
         HEADRACE_TRY(save_state());
         return std::move(epoch).error();
       }
+      // Listing and downloading were for the first epoch.
+      for (std::size_t i = 0; i < before_.size(); ++i) epoch->report.metrics[i] += before_[i];
+      before_ = {};
       saved_.epochs.push_back(*epoch);
       HEADRACE_TRY(save_state());
       HEADRACE_TRY(validate());
@@ -153,15 +156,17 @@ class ReadJob {
     job.on_fetch = [this](std::uint64_t done, std::uint64_t total) {
       reporter_.fetched(done, total);
     };
-    const bool validates = !options_.validation.empty() && first_validation < end_epoch_;
-    job.start = !validates;
+    job.start = false;
     HEADRACE_TRY(training_, Job::open(job, stop_));
-    if (validates) {  // before the first batch: an unknown class must not wait for an epoch's end
+    if (!options_.validation.empty() &&
+        first_validation < end_epoch_) {  // before the first batch: an unknown class must not wait
+                                          // for an epoch's end
       HEADRACE_TRY(validation_,
                    Job::open(validation_job(options_, *training_, first_validation), stop_)
                        .at("validation"));
-      HEADRACE_TRY(training_->start());
     }
+    before_ = training_->context().metrics->snapshot();
+    HEADRACE_TRY(training_->start());
     report_.mode = training_->mode();
     report_.format = training_->dataset().format();
     report_.samples = training_->dataset().size();
@@ -236,7 +241,8 @@ class ReadJob {
   std::size_t missing_validations_ = 0;  ///< of ended epochs: broken off in their validation
   std::optional<Accelerator> accelerator_;
   std::optional<Nanos> last_save_;
-  Reporter reporter_;  // goes first: it looks at the jobs
+  Metrics::Snapshot before_{};  ///< counted until the loader began
+  Reporter reporter_;           // goes first: it looks at the jobs
 };
 
 }  // namespace
