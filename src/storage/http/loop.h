@@ -22,7 +22,8 @@ struct LoopOptions {
   std::size_t max_active = 64;
   std::string ca_bundle;  ///< file of certificates; empty: the system's
   Nanos connect_timeout = std::chrono::seconds(5);
-  /// An attempt on which no byte moves for so long is broken. Whole seconds.
+  /// An attempt on which no byte moves for so long is broken; a few seconds later, if bytes had
+  /// moved before, as curl averages over five.
   std::chrono::seconds stall_timeout{30};
 };
 

@@ -53,12 +53,14 @@ class ReadCall : public Call {
   void restart() override {
     filled_ = 0;
     skipped_ = 0;
+    compared_ = false;
     spill_.clear();
     if (!span_.length()) into_ = {};  // another attempt may meet another size
   }
 
   Result<void> take(Answer& answer, ByteSpan bytes) override {
     service().context().metrics->add(Metric::bytes_origin, bytes.size());
+    HEADRACE_TRY(compare(answer));
     if (!span_.whole && answer.status == 200) bytes = skip(bytes);  // the Range was ignored
     if (into_.empty()) {
       std::optional<std::uint64_t> length = span_.length();
@@ -89,13 +91,18 @@ class ReadCall : public Call {
     if (answer.status == 206 && answer.range_begin && *answer.range_begin != span_.range.offset)
       return Error(Code::unavailable, "the server answered with another range than was asked for");
     HEADRACE_TRY(compare(answer));
+    if (answer.status == 200 && !span_.whole && skipped_ < span_.range.offset) {
+      HEADRACE_TRY(resolve(span_.range, skipped_));
+    }
     if (const auto length = span_.length(); length && filled_ != *length) {
       if (!pin_ && total(answer)) HEADRACE_TRY(resolve(span_.range, *total(answer)));
       return Error(Code::unavailable,
                    fmt::format("the answer is short: {} bytes of {}", filled_, *length));
     }
-    if (!span_.length() && !pin_ && total(answer))
-      HEADRACE_TRY(resolve(span_.range, *total(answer)));
+    if (!span_.length() && !pin_) {
+      if (total(answer)) HEADRACE_TRY(resolve(span_.range, *total(answer)));
+      if (!total(answer)) found_.size = span_.range.offset + filled_;  // only now is it known
+    }
     return {};
   }
 
@@ -107,8 +114,9 @@ class ReadCall : public Call {
     return nothing_;
   }
 
-  /// The ETag of the answer counts, since some servers ignore If-Match.
+  /// The ETag of the answer counts, since some servers ignore If-Match. Once an answer.
   Result<void> compare(const Answer& answer) {
+    if (std::exchange(compared_, true)) return {};
     found_ = answer.pin(total(answer).value_or(pin_ ? pin_->size : filled_));
     if (found_.weak()) service().notice_weak_pin(asked().place);
     if (!pin_) return {};
@@ -136,6 +144,7 @@ class ReadCall : public Call {
   std::uint64_t skipped_ = 0;
   std::string spill_;
   Pin found_;
+  bool compared_ = false;
   bool nothing_ = false;
 };
 
@@ -275,6 +284,8 @@ void start_read(Service& service, std::string key, std::string place, ReadReques
     }
   } else {
     span.whole = request.range == ByteRange{};
+    if (span.length() && request.range.offset > ByteRange::kToEnd - request.range.length)
+      return done(Error(Code::invalid, "the range leaves every object").at(place));
   }
   const std::stop_token stop = request.stop;
   service.start(std::make_unique<WholeRead>(service, std::move(key), std::move(place), span,
