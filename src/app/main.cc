@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   add_keep(root, invocation);
   add_read(root, invocation);
   add_compare(root, invocation);
+  add_train(root, invocation);
   add_version(root, invocation);
   try {
     root.parse(argc, argv);

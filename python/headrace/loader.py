@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of labelled pictures, epoch by epoch."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _headrace
+from .errors import InvalidError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_ENDLESS = 1 << 32  # epochs, where the caller does not say how many
+
+_open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+
+def _choose(kind: Any, name: str, value: str) -> Any:
+    """The enumerator of that name; InvalidError names the others."""
+    for choice in kind:
+        if choice.name == value:
+            return choice
+    names = ", ".join(choice.name for choice in kind)
+    raise InvalidError(f"unknown {name} {value!r}", remedy=f"choose one of {names}")
+
+
+class Batch:
+    """Unpacks as `images, labels`; the rest says which samples these are.
+
+    `images` is the loader's own memory, not a copy: it lives as long as any array or tensor made
+    of it, and is then used again.
+    """
+
+    __slots__ = ("_native", "images", "labels")
+
+    def __init__(self, native: _headrace.Batch, images: Any, labels: Any) -> None:
+        self._native = native
+        self.images = images
+        self.labels = labels
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.images, self.labels))
+
+    def __len__(self) -> int:
+        """Samples in it: less than the batch size at an epoch's end, or after bad samples."""
+        return len(self._native)
+
+    @property
+    def epoch(self) -> int:
+        return self._native.epoch
+
+    @property
+    def step(self) -> int:
+        """From 0 in each epoch; the same on all ranks."""
+        return self._native.step
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Each sample's place in the epoch's order, over all ranks."""
+        return self._native.positions
+
+    @property
+    def sample_ids(self) -> np.ndarray:
+        """Each sample's number in the data set's canonical order."""
+        return self._native.sample_ids
+
+    @property
+    def padding(self) -> np.ndarray:
+        """True for slots that only fill up the batch (tail="pad")."""
+        return self._native.padding
+
+    @property
+    def substitute(self) -> np.ndarray:
+        """True for samples that stand in for a bad one (on_bad="substitute")."""
+        return self._native.substitute
+
+
+class Loader:
+    """Delivers a data set in batches; iterating over it once is one epoch.
+
+    A `for` loop that is left early goes on where it was, in the next loop. After the last of
+    `epochs` the loop body is not entered any more.
+
+    Args:
+        uri: a path or s3://bucket/prefix.
+        batch_size: samples a batch, on each rank.
+        mode: direct, file, stream, keep or pipe; by default keep for s3://, direct for a path.
+        seed: of order and augmentation.
+        rank, world_size: this process and how many there are; together they deliver each
+            epoch's samples once.
+        epochs: how many will be asked for; it is read ahead across their ends, up to there.
+        tail: keep (the last batch is short), drop (it is left out), pad (it is filled up).
+        image_shape: channels (1 or 3), height, width.
+        augment: random_resized_crop, center_crop, pad_crop or none.
+        layout: nchw_f32 (normalised by mean and std), nchw_u8 or nhwc_u8.
+        resize: the shorter side before center_crop.
+        threads: that decode; 0 for the processors this process may use.
+        on_bad: error, skip or substitute a damaged picture.
+        quarantine: a file to which bad samples are written, a line of JSON each.
+        classes: the training set's class names, for a validation set.
+        output: numpy arrays or torch tensors, of the same memory.
+        labels: "int64": shape [n] where samples have one label, and [n, width] where more;
+            "float32": [n, width], as they are.
+    """
+
+    def __init__(
+        self,
+        uri: str,
+        batch_size: int,
+        mode: str | None = None,
+        seed: int = 0,
+        rank: int = 0,
+        world_size: int = 1,
+        *,
+        epochs: int | None = None,
+        first_epoch: int = 0,
+        shuffle: Literal["global", "none"] = "global",
+        tail: Literal["keep", "drop", "pad"] = "keep",
+        image_shape: tuple[int, int, int] = (3, 224, 224),
+        augment: str = "random_resized_crop",
+        layout: str = "nchw_f32",
+        resize: int = 256,
+        mean: Sequence[float] = (0.485, 0.456, 0.406),
+        std: Sequence[float] = (0.229, 0.224, 0.225),
+        threads: int = 0,
+        budget_bytes: int = 256 << 20,
+        on_bad: Literal["error", "skip", "substitute"] = "error",
+        max_bad: float = 1.0,
+        quarantine: str = "",
+        local: str = "",
+        keep_dir: str = "",
+        medium: str = "",
+        pipe_dir: str = "",
+        list: str = "",
+        classes: Sequence[str] = (),
+        output: Literal["numpy", "torch"] = "numpy",
+        labels: Literal["int64", "float32"] = "int64",
+    ) -> None:
+        self._job: _headrace.Job | None = None
+        if output not in ("numpy", "torch"):
+            raise InvalidError(f"unknown output {output!r}", remedy="choose numpy or torch")
+        if labels not in ("int64", "float32"):
+            raise InvalidError(f"unknown labels {labels!r}", remedy="choose int64 or float32")
+        channels, height, width = image_shape
+        if channels not in (1, 3):
+            raise InvalidError(f"image_shape has {channels} channels", remedy="1 or 3 are possible")
+        options = _headrace.JobOptions()
+        options.uri = str(uri)
+        options.mode = None if mode is None else _choose(_headrace.Mode, "mode", mode)
+        options.local = str(local)
+        options.keep_dir = str(keep_dir)
+        options.medium = medium
+        options.pipe_dir = str(pipe_dir)
+        options.open.list = str(list)
+        options.open.classes = [*classes]
+        loader = options.loader
+        loader.batch = batch_size
+        loader.seed = seed
+        loader.shuffle = shuffle
+        loader.first_epoch = first_epoch
+        loader.epochs = _ENDLESS if epochs is None else epochs
+        loader.rank = rank
+        loader.world = world_size
+        loader.tail = _choose(_headrace.Tail, "tail", tail)
+        loader.threads = threads
+        loader.budget_bytes = budget_bytes
+        loader.on_bad = _choose(_headrace.OnBad, "on_bad", on_bad)
+        loader.max_bad = max_bad
+        loader.quarantine = str(quarantine)
+        transform = loader.transform
+        transform.grey = channels == 1
+        transform.height = height
+        transform.width = width
+        transform.augment = _choose(_headrace.Augment, "augment", augment)
+        transform.layout = _choose(_headrace.Layout, "layout", layout)
+        transform.resize = resize
+        transform.mean = [*mean]
+        transform.std = [*std]
+        self._options = options
+        self._torch = output == "torch"
+        self._whole_labels = labels == "int64"
+        self._reports: dict[int, dict[str, Any]] = {}
+        self._open()
+
+    def _open(self) -> None:
+        self._job = _headrace.Job.open(self._options)
+        _open_loaders.add(self)
+
+    def _opened(self) -> _headrace.Job:
+        if self._job is None:
+            raise InvalidError("this loader is closed")
+        return self._job
+
+    def __iter__(self) -> Iterator[Batch]:
+        job = self._opened()
+        while (native := job.next()) is not None:
+            yield self._batch(native)
+        report = job.epoch_report()
+        self._reports[report.epoch] = _as_dict(report)
+
+    def _batch(self, native: _headrace.Batch) -> Batch:
+        images = native.images
+        labels = native.labels
+        if self._whole_labels:
+            labels = labels.astype("int64")
+            if labels.shape[1] == 1:
+                labels = labels[:, 0]
+        if self._torch:
+            import torch
+
+            images = torch.from_numpy(images)
+            labels = torch.from_numpy(labels)
+        return Batch(native, images, labels)
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        return self._opened().steps_per_epoch
+
+    @property
+    def mode(self) -> str:
+        return self._opened().mode.name
+
+    @property
+    def samples(self) -> int:
+        """In the whole data set, over all ranks."""
+        return self._opened().samples
+
+    @property
+    def classes(self) -> list[str]:
+        """Class names by label; empty where the data set has only numbers."""
+        return self._opened().classes
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next batch is of."""
+        return self._opened().state().epoch
+
+    @property
+    def notices(self) -> list[tuple[str, str, int]]:
+        """What is worth knowing, once each: kind, first text, how often."""
+        return self._opened().notices()
+
+    @property
+    def reports(self) -> dict[int, dict[str, Any]]:
+        """Of each epoch that ended in this process: ledger, digests, seconds, counters."""
+        return dict(self._reports)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where this rank stands, after the last batch that the caller got."""
+        return {"version": 1, "state": self._opened().state().to_text()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from there. The data set, seed and global batch must be the same."""
+        if state.get("version") != 1 or not isinstance(state.get("state"), str):
+            raise InvalidError("this is no state of a headrace.Loader")
+        self._options.resume = _headrace.State.parse(state["state"])
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        """Ends the loader's threads. Arrays that it delivered stay valid."""
+        if self._job is not None:
+            self._job.close()
+            self._job = None
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _as_dict(report: _headrace.EpochReport) -> dict[str, Any]:
+    ledger = report.ledger
+    counted = ("asked", "delivered", "substituted", "skipped", "dropped", "padded", "quarantined")
+    return {
+        "epoch": report.epoch,
+        **{name: getattr(ledger, name) for name in counted},
+        "seconds": report.seconds,
+        "order_digest": report.order_digest,
+        "set_digest": report.set_digest,
+        **report.metrics,
+    }
+
+
+@atexit.register
+def _close_all() -> None:
+    """Threads end before the interpreter does."""
+    for loader in list(_open_loaders):
+        loader.close()

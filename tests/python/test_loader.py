@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""headrace.Loader: what it delivers, how it goes on, how it fails and ends."""
+
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+import headrace
+import numpy as np
+import pytest
+import sets
+
+CLASSES, PER_CLASS = 4, 9
+SAMPLES = CLASSES * PER_CLASS
+SMALL = {"image_shape": (3, 24, 32), "threads": 2}
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory) -> pathlib.Path:
+    return sets.folder(tmp_path_factory.mktemp("set") / "pictures", CLASSES, PER_CLASS)
+
+
+def epoch_of(loader) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    return [(b.sample_ids, b.labels.copy(), b.images.copy()) for b in loader]
+
+
+def assert_same(one, other):
+    assert len(one) == len(other)
+    for a, b in zip(one, other, strict=True):
+        for left, right in zip(a, b, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+def test_an_epoch_delivers_every_sample_once(pictures):
+    with headrace.Loader(pictures, 8, **SMALL) as loader:
+        assert loader.mode == "direct"
+        assert loader.samples == SAMPLES
+        assert len(loader) == 5
+        assert loader.classes == sorted(p.name for p in pictures.iterdir())
+        ids, labels, sizes = [], [], []
+        for images, numbers in loader:
+            assert images.dtype == np.float32 and images.shape[1:] == (3, 24, 32)
+            assert numbers.dtype == np.int64 and numbers.shape == (len(images),)
+            sizes.append(len(images))
+        assert sizes == [8, 8, 8, 8, 4]
+        for batch in loader:
+            assert batch.epoch == 1 and not batch.padding.any() and not batch.substitute.any()
+            ids += batch.sample_ids.tolist()
+            labels += batch.labels.tolist()
+        assert sorted(ids) == list(range(SAMPLES))
+        pairs = sets.samples(pictures)
+        assert [pairs[i][0] for i in ids] == labels
+
+
+def test_reports_hold_ledger_and_digests(pictures):
+    with headrace.Loader(pictures, 10, epochs=2, **SMALL) as loader:
+        for _ in range(2):
+            for _ in loader:
+                pass
+        assert list(loader) == []  # the epochs are over
+        assert list(loader.reports) == [0, 1]
+        expected = sets.set_digest(sets.samples(pictures))
+        for report in loader.reports.values():
+            assert report["asked"] == report["delivered"] == SAMPLES
+            assert report["set_digest"] == expected
+        assert sum(report["bytes_origin"] for report in loader.reports.values()) > 0
+        assert loader.reports[0]["order_digest"] != loader.reports[1]["order_digest"]
+
+
+def test_the_seed_alone_decides(pictures):
+    def first_epoch(seed, **more):
+        with headrace.Loader(pictures, 7, seed=seed, **{**SMALL, **more}) as loader:
+            return epoch_of(loader)
+
+    assert_same(first_epoch(3), first_epoch(3, threads=1))
+    ids = [[i for ids, _, _ in first_epoch(seed) for i in ids] for seed in (3, 4)]
+    assert ids[0] != ids[1]
+
+
+def test_ranks_share_the_global_batches(pictures):
+    def of(batch, rank, world):
+        with headrace.Loader(pictures, batch, seed=1, rank=rank, world_size=world, **SMALL) as loader:
+            return [b.sample_ids.tolist() for b in loader]
+
+    whole = of(8, 0, 1)
+    first, second = of(4, 0, 2), of(4, 1, 2)
+    assert [a + b for a, b in zip(first, second, strict=True)] == whole
+
+
+@pytest.mark.parametrize(
+    ("tail", "sizes", "padded"), [("keep", [16, 16, 4], 0), ("drop", [16, 16], 0), ("pad", [16] * 3, 12)]
+)
+def test_tails(pictures, tail, sizes, padded):
+    with headrace.Loader(pictures, 16, tail=tail, **SMALL) as loader:
+        batches = list(loader)
+    assert [len(b) for b in batches] == sizes
+    assert sum(int(b.padding.sum()) for b in batches) == padded
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "dtype"),
+    [("nchw_f32", (3, 24, 32), "float32"), ("nchw_u8", (3, 24, 32), "uint8"), ("nhwc_u8", (24, 32, 3), "uint8")],
+)
+def test_layouts_hold_the_same_pixels(pictures, layout, shape, dtype):
+    with headrace.Loader(pictures, 4, layout=layout, shuffle="none", augment="center_crop", **SMALL) as loader:
+        images = next(iter(loader)).images
+    assert images.shape == (4, *shape) and images.dtype == dtype
+    with headrace.Loader(
+        pictures, 4, shuffle="none", augment="center_crop", mean=(0, 0, 0), std=(1, 1, 1), **SMALL
+    ) as loader:
+        reference = next(iter(loader)).images
+    if layout == "nhwc_u8":
+        images = images.transpose(0, 3, 1, 2)
+    if layout != "nchw_f32":
+        np.testing.assert_allclose(images / np.float32(255), reference, atol=1e-6)
+
+
+def test_grey_pictures_have_one_channel(pictures):
+    with headrace.Loader(pictures, 4, image_shape=(1, 28, 28)) as loader:
+        assert next(iter(loader)).images.shape == (4, 1, 28, 28)
+
+
+def test_float_labels_are_as_stored(pictures):
+    with headrace.Loader(pictures, 4, labels="float32", **SMALL) as loader:
+        labels = next(iter(loader)).labels
+    assert labels.dtype == np.float32 and labels.shape == (4, 1)
+
+
+def test_images_are_views_that_outlive_loader_and_batch(pictures):
+    loader = headrace.Loader(pictures, 8, **SMALL)
+    held = [batch.images for batch in loader]
+    copies = [images.copy() for images in held]
+    assert not any(images.flags.owndata for images in held)
+    loader.close()
+    del loader
+    gc.collect()
+    for images, copy in zip(held, copies, strict=True):
+        np.testing.assert_array_equal(images, copy)
+
+
+def test_a_loop_left_early_goes_on(pictures):
+    with headrace.Loader(pictures, 8, seed=2, **SMALL) as loader:
+        whole = epoch_of(loader)
+    with headrace.Loader(pictures, 8, seed=2, **SMALL) as loader:
+        for batch in loader:
+            assert batch.step == 0
+            break
+        assert_same(epoch_of(loader), whole[1:])
+
+
+@pytest.mark.parametrize("taken", [0, 1, 3, 5])
+def test_state_dict_resumes_exactly(pictures, taken):
+    with headrace.Loader(pictures, 8, seed=9, **SMALL) as loader:
+        unbroken = [epoch_of(loader), epoch_of(loader)]
+        digests = [loader.reports[e]["order_digest"] for e in (0, 1)]
+
+    with headrace.Loader(pictures, 8, seed=9, **SMALL) as loader:
+        batches = iter(loader)
+        for _ in range(taken):
+            next(batches)
+        state = loader.state_dict()
+    with headrace.Loader(pictures, 8, seed=9, **{**SMALL, "threads": 1}) as loader:
+        loader.load_state_dict(state)
+        assert_same(epoch_of(loader), unbroken[0][taken:])
+        assert_same(epoch_of(loader), unbroken[1])
+        assert [loader.reports[e]["order_digest"] for e in (0, 1)] == digests
+
+
+def test_a_state_of_another_job_is_refused(pictures, tmp_path):
+    other = sets.folder(tmp_path / "other", 2, 3)
+    with headrace.Loader(pictures, 8, **SMALL) as loader:
+        state = loader.state_dict()
+    with headrace.Loader(other, 8, **SMALL) as loader, pytest.raises(headrace.ChangedError):
+        loader.load_state_dict(state)
+    with headrace.Loader(pictures, 8, seed=1, **SMALL) as loader, pytest.raises(headrace.InvalidError, match="seed"):
+        loader.load_state_dict(state)
+    with headrace.Loader(pictures, 8, **SMALL) as loader, pytest.raises(headrace.InvalidError):
+        loader.load_state_dict({"version": 2})
+
+
+def test_errors_name_place_cause_and_remedy(pictures, tmp_path):
+    with pytest.raises(headrace.NotFoundError) as caught:
+        headrace.Loader(tmp_path / "nothing", 8)
+    assert caught.value.code == "not_found"
+    assert str(tmp_path / "nothing") in str(caught.value)
+    with pytest.raises(headrace.HeadraceError):
+        headrace.Loader("gopher://host/set", 8)
+    for wrong in ({"mode": "carrier-pigeon"}, {"augment": "no"}, {"output": "jax"}, {"image_shape": (2, 8, 8)}):
+        with pytest.raises(ValueError):
+            headrace.Loader(pictures, 8, **wrong)
+    with pytest.raises(headrace.InvalidError):
+        headrace.Loader(pictures, 0)
+    with pytest.raises(headrace.InvalidError):
+        headrace.Loader(pictures, 8, rank=2, world_size=2)
+
+
+def test_a_damaged_picture_follows_the_policy(tmp_path):
+    broken = sets.folder(tmp_path / "broken", 2, 5)
+    victim = broken / "class-1" / "3.jpg"
+    victim.write_bytes(victim.read_bytes()[:200])
+    with headrace.Loader(broken, 4, **SMALL) as loader, pytest.raises(headrace.CorruptError) as caught:
+        list(loader)
+    assert "class-1/3.jpg" in str(caught.value)
+    with headrace.Loader(broken, 4, on_bad="skip", quarantine=tmp_path / "bad", **SMALL) as loader:
+        assert sum(len(b) for b in loader) == 9
+        assert loader.reports[0]["skipped"] == 1
+    assert "class-1/3.jpg" in (tmp_path / "bad").read_text()
+    with headrace.Loader(broken, 4, on_bad="substitute", **SMALL) as loader:
+        batches = list(loader)
+        assert sum(len(b) for b in batches) == 10
+        assert sum(int(b.substitute.sum()) for b in batches) == 1
+
+
+def test_a_closed_loader_says_so(pictures):
+    loader = headrace.Loader(pictures, 8, **SMALL)
+    loader.close()
+    loader.close()
+    for call in (len, iter, lambda o: next(iter(o)), lambda o: o.state_dict(), lambda o: o.classes):
+        if call is iter:
+            continue  # a generator begins when it is asked
+        with pytest.raises(headrace.InvalidError, match="closed"):
+            call(loader)
+
+
+def test_many_loaders_leave_nothing_behind(pictures):
+    def count():
+        gc.collect()
+        return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+
+    def once():
+        loader = headrace.Loader(pictures, 8, **SMALL)
+        next(iter(loader))
+        return loader  # closed by its end alone
+
+    once()
+    before = count()
+    for _ in range(30):
+        once()
+    assert count() == before
+
+
+def test_waiting_lets_other_threads_run(pictures):
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(1)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        with headrace.Loader(pictures, 1, threads=1, epochs=3) as loader:
+            for _ in range(3):
+                for _ in loader:
+                    pass
+    finally:
+        done.set()
+        thread.join()
+    assert ticks
+
+
+ENDS = """
+import sys, headrace
+loader = headrace.Loader(sys.argv[1], 2)
+next(iter(loader))
+kept = loader   # still open, its threads still run
+"""
+
+
+def test_a_program_may_end_with_a_loader_open(pictures):
+    done = subprocess.run([sys.executable, "-c", ENDS, pictures], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_fork_is_noticed(pictures):
+    loader = headrace.Loader(pictures, 8, **SMALL)
+    next(iter(loader))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            next(iter(loader))
+        except headrace.InvalidError as error:
+            code = 0 if "fork" in str(error) else 2
+        loader.close()
+        del loader
+        gc.collect()
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sum(len(b) for b in loader) == SAMPLES - 8
+    loader.close()
