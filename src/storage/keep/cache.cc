@@ -21,6 +21,8 @@ constexpr std::uint64_t kSegments = 64;
 /// Files take whole blocks: two of them are partly empty in each segment.
 constexpr std::uint64_t kBlocks = std::uint64_t{8} << 10U;
 constexpr int kTries = 32;
+constexpr std::uint32_t kSamples = 32;  ///< places remembered of a segment
+constexpr std::uint32_t kReplaced = 3;  ///< of them replaced: then the segment is an old version's
 constexpr Nanos kFullPause = std::chrono::seconds(1);
 
 std::uint64_t fresh_salt(std::uint64_t serial, Clock& clock) {
@@ -43,7 +45,9 @@ Cache::Cache(std::unique_ptr<Disk> disk, CacheOptions options, Clock& clock)
       index_([this](std::uint32_t number) HEADRACE_THREAD(no_thread_safety_analysis) {
         return segments_[number] != nullptr;  // called with mutex_ held, from the index only
       }),
-      segments_(1) {}
+      segments_(1),
+      replaced_(1),
+      sampled_(1) {}
 
 Result<void> Cache::load() {
   HEADRACE_TRY(refresh());
@@ -71,6 +75,42 @@ std::optional<Parts> Cache::find(const Hash128& object, std::uint64_t offset,
   return parts;
 }
 
+std::optional<Parts> Cache::want(const Hash128& object, std::uint64_t place, std::uint64_t offset,
+                                 std::uint64_t length) {
+  auto parts = find(object, offset, length);
+  const MutexLock lock(mutex_);
+  const std::pair read(object, offset);
+  if (!pass_began_) {
+    pass_began_ = read;
+  } else if (*pass_began_ == read) {
+    ++pass_;
+  }
+  if (!parts) {
+    note_miss(object, place);
+    return parts;
+  }
+  for (const Part& part : *parts) {
+    part.segment->note_read(pass_);
+    if (!part.segment->held()) std::ignore = part.segment->hold().ok();  // wanted after all
+  }
+  return parts;
+}
+
+void Cache::note_miss(const Hash128& object, std::uint64_t place) {
+  const auto [begin, end] = samples_.equal_range(place);
+  for (auto at = begin; at != end; ++at)
+    if (at->second.object != object.low) ++replaced_[at->second.segment];
+}
+
+/// Two whole passes without a read, or replaced objects and no read at all.
+bool Cache::is_unwanted(std::uint32_t number) const {
+  const MutexLock lock(mutex_);
+  const auto& segment = segments_[number];
+  if (!segment) return false;
+  if (pass_ >= segment->last_pass() + 2) return true;
+  return !segment->was_read() && replaced_[number] >= kReplaced;
+}
+
 Result<Bytes> Cache::read(const Parts& parts) {
   std::uint64_t total = 0;
   for (const Part& part : parts) total += part.length;
@@ -96,11 +136,10 @@ Result<Bytes> Cache::read(const Parts& parts) {
       next = i + 1;
     }
     if (auto got = parts[i].segment->read(first.data_offset, into); !got) {
-      if (got.error().code() == Code::corrupt || got.error().code() == Code::not_found) {
-        const bool gone = got.error().code() == Code::not_found;
-        drop(Parts(parts.begin() + static_cast<std::ptrdiff_t>(i),
-                   parts.begin() + static_cast<std::ptrdiff_t>(next)));
-        if (gone) return std::move(got).error();
+      // Damaged, gone, or a bad place of the disk: forgotten, and kept anew elsewhere.
+      drop(Parts(parts.begin() + static_cast<std::ptrdiff_t>(i),
+                 parts.begin() + static_cast<std::ptrdiff_t>(next)));
+      if (got.error().code() == Code::corrupt) {
         const MutexLock lock(mutex_);
         ++damaged_;
       }
@@ -139,7 +178,7 @@ Result<void> Cache::refresh() {
   return learn(listed);
 }
 
-Result<void> Cache::learn(const std::vector<DiskEntry>& listed) HEADRACE_REQUIRES(learning_) {
+Result<void> Cache::learn(const std::vector<DiskEntry>& listed) {
   std::set<std::string> there;
   std::vector<SegmentName> unknown;
   for (const DiskEntry& entry : listed) {
@@ -155,18 +194,20 @@ Result<void> Cache::learn(const std::vector<DiskEntry>& listed) HEADRACE_REQUIRE
   // Older ones first: of two copies of a piece the newer one is known in the end.
   std::ranges::sort(unknown, {}, &SegmentName::sequence);
   for (const auto& name : unknown) adopt(name);
-  for (const auto& [stem, known] : known_) {
-    if (!known.segment || known.number == 0 || known.segment->finished()) continue;
-    Result<void> inserted;
-    HEADRACE_TRY(known.segment->follow([&](const Entry& entry) {
-      if (inserted) inserted = insert(*known.segment, known.number, entry);
-    }));
-    if (!inserted) return inserted;
-  }
+  for (const auto& [stem, known] : known_) HEADRACE_TRY(follow(known));
   return {};
 }
 
-void Cache::adopt(const SegmentName& name) HEADRACE_REQUIRES(learning_) {
+Result<void> Cache::follow(const Known& known) {
+  if (!known.segment || known.number == 0 || known.segment->finished()) return {};
+  Result<void> inserted;
+  HEADRACE_TRY(known.segment->follow([&](const Entry& entry) {
+    if (inserted) inserted = insert(*known.segment, known.number, entry);
+  }));
+  return inserted;
+}
+
+void Cache::adopt(const SegmentName& name) {
   newest_ = std::max(newest_, name.sequence);
   Known known;
   auto opened = Segment::open(*disk_, name);
@@ -178,7 +219,10 @@ void Cache::adopt(const SegmentName& name) HEADRACE_REQUIRES(learning_) {
       known.segment = *std::move(opened);
       const MutexLock lock(mutex_);
       known.number = static_cast<std::uint32_t>(segments_.size());
+      known.segment->set_last_pass(pass_);
       segments_.push_back(known.segment);
+      replaced_.push_back(0);
+      sampled_.push_back(0);
     }
   } else if (opened) {
     known.segment = *std::move(opened);
@@ -186,21 +230,34 @@ void Cache::adopt(const SegmentName& name) HEADRACE_REQUIRES(learning_) {
   known_.emplace(name.stem(), std::move(known));
 }
 
-void Cache::forget(const std::string& stem) HEADRACE_REQUIRES(learning_) {
+void Cache::forget(const std::string& stem) {
   const auto found = known_.find(stem);
   const MutexLock lock(mutex_);
-  if (found->second.number != 0) segments_[found->second.number] = nullptr;
+  if (const auto number = found->second.number; number != 0) {
+    segments_[number] = nullptr;
+    std::erase_if(samples_, [number](const auto& at) { return at.second.segment == number; });
+  }
   known_.erase(found);
 }
 
 Result<void> Cache::insert(const Segment& segment, std::uint32_t number, const Entry& entry) {
   if (std::uint64_t{entry.data_offset} + entry.length > segment.header().capacity) return {};
   const MutexLock lock(mutex_);
+  if (entry.kind == EntryKind::object) note_place(entry, number);
   return index_.insert(entry.object, {.check = entry.payload.low,
                                       .offset = entry.offset,
                                       .length = entry.length,
                                       .data_offset = entry.data_offset,
                                       .segment = number});
+}
+
+void Cache::note_place(const Entry& entry, std::uint32_t number) {
+  if (sampled_[number] >= kSamples) return;
+  const auto [begin, end] = samples_.equal_range(entry.place);
+  for (auto at = begin; at != end; ++at)
+    if (at->second.segment == number) return;
+  samples_.emplace(entry.place, Sample{number, entry.object.low});
+  ++sampled_[number];
 }
 
 // --- room ---------------------------------------------------------------------------------------
@@ -249,7 +306,7 @@ void Cache::end_segment() {
 
 Result<bool> Cache::make_segment(std::uint64_t need) {
   end_segment();
-  if (clock_.now() < full_until_) return false;
+  if (clock_.now() < full_until_ && full_pass_ == pass()) return false;
   for (int tries = 0; tries < kTries; ++tries) {
     HEADRACE_TRY(const std::uint64_t used, measure());
     HEADRACE_TRY(const DiskSpace space, disk_->space());
@@ -262,6 +319,7 @@ Result<bool> Cache::make_segment(std::uint64_t need) {
       HEADRACE_TRY(const bool evicted, evict_one());
       if (evicted) continue;
       full_until_ = clock_.now() + kFullPause;
+      full_pass_ = pass();
       return false;
     }
     SegmentName name{.salt = fresh_salt(++serial_, clock_), .capacity = capacity};
@@ -304,7 +362,11 @@ Result<bool> Cache::evict_one() {
     const auto name = name_of(entry.name, ".log");
     if (!name) continue;
     const auto known = known_.find(name->stem());
-    if (known == known_.end() || (known->second.segment && known->second.segment->held())) continue;
+    if (known == known_.end()) continue;
+    if (const auto& segment = known->second.segment; segment && segment->held()) {
+      if (!is_unwanted(known->second.number)) continue;
+      HEADRACE_TRY(segment->release());
+    }
     HEADRACE_TRY(const bool gone, evict_segment(*disk_, *name));
     if (!gone) continue;
     forget(name->stem());
@@ -355,6 +417,7 @@ Result<bool> Cache::store_piece(const Item& item, std::uint64_t at, std::uint64_
   Entry entry{.kind = item.kind,
               .object = item.object,
               .payload = hash_bytes(bytes),
+              .place = item.place,
               .offset = item.offset + at,
               .name = first ? std::string_view(item.name) : std::string_view()};
   HEADRACE_TRY(writer_->append(bytes, entry));
@@ -378,6 +441,10 @@ Result<void> Cache::commit() {
   return {};
 }
 
+std::uint32_t Cache::pass() const {
+  const MutexLock lock(mutex_);
+  return pass_;
+}
 std::uint64_t Cache::limit() const {
   const MutexLock lock(mutex_);
   return limit_;

@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "headrace/base/clock.h"
@@ -40,6 +41,7 @@ using Parts = std::vector<Part>;
 struct Item {
   EntryKind kind = EntryKind::object;
   Hash128 object;
+  std::uint64_t place = 0;
   std::uint64_t offset = 0;
   std::string name;
   Bytes bytes;
@@ -54,6 +56,9 @@ class Cache {
 
   /// The pieces that hold the whole range, or nothing. REQUIRES: length > 0
   std::optional<Parts> find(const Hash128& object, std::uint64_t offset, std::uint64_t length);
+  /// The same for a read that a job makes now: it tells which segments are wanted still.
+  std::optional<Parts> want(const Hash128& object, std::uint64_t place, std::uint64_t offset,
+                            std::uint64_t length);
   /// Their bytes, each piece verified. On damage (`corrupt`), or when the segment is gone, the
   /// piece is forgotten.
   Result<Bytes> read(const Parts& parts);
@@ -79,10 +84,18 @@ class Cache {
     std::uint32_t number = 0;
   };
 
+  /// Some of the places that a segment has pieces of, to notice that they were replaced.
+  struct Sample {
+    std::uint32_t segment = 0;
+    std::uint64_t object = 0;  ///< low half of its id
+  };
+
   bool is_ours(const Segment& segment) const { return segment.header().store == options_.store; }
-  Result<void> learn(const std::vector<DiskEntry>& listed);
-  void adopt(const SegmentName& name);
-  void forget(const std::string& stem);
+  Result<void> learn(const std::vector<DiskEntry>& listed) HEADRACE_REQUIRES(learning_);
+  void adopt(const SegmentName& name) HEADRACE_REQUIRES(learning_);
+  Result<void> follow(const Known& known) HEADRACE_REQUIRES(learning_);
+  void note_place(const Entry& entry, std::uint32_t number) HEADRACE_REQUIRES(mutex_);
+  void forget(const std::string& stem) HEADRACE_REQUIRES(learning_);
   Result<void> insert(const Segment& segment, std::uint32_t number, const Entry& entry);
 
   /// Bytes in the directory, with all that its writers may still write.
@@ -90,6 +103,9 @@ class Cache {
   Result<bool> make_segment(std::uint64_t need);
   Result<bool> evict_one();
   void tidy(const std::vector<DiskEntry>& listed);
+  std::uint32_t pass() const;
+  bool is_unwanted(std::uint32_t number) const;
+  void note_miss(const Hash128& object, std::uint64_t place) HEADRACE_REQUIRES(mutex_);
   void end_segment();
   Result<bool> store_piece(const Item& item, std::uint64_t at, std::uint64_t length);
   Result<void> commit();
@@ -105,6 +121,13 @@ class Cache {
   mutable Mutex mutex_;
   Index index_ HEADRACE_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Segment>> segments_ HEADRACE_GUARDED_BY(mutex_);  ///< by number
+  std::vector<std::uint32_t> replaced_ HEADRACE_GUARDED_BY(mutex_);  ///< seen so, by segment
+  std::unordered_multimap<std::uint64_t, Sample> samples_
+      HEADRACE_GUARDED_BY(mutex_);                                  ///< by place
+  std::vector<std::uint32_t> sampled_ HEADRACE_GUARDED_BY(mutex_);  ///< places, by segment
+  /// A pass ends when its first read comes again: then all that the job wants was asked for once.
+  std::uint32_t pass_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::optional<std::pair<Hash128, std::uint64_t>> pass_began_ HEADRACE_GUARDED_BY(mutex_);
   std::uint64_t limit_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::uint64_t used_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::uint64_t damaged_ HEADRACE_GUARDED_BY(mutex_) = 0;
@@ -114,7 +137,8 @@ class Cache {
   std::unique_ptr<SegmentWriter> writer_;
   std::shared_ptr<Segment> written_;  ///< the same segment, as readers see it
   std::uint32_t written_number_ = 0;
-  Nanos full_until_{0};  ///< no room was found: not looked for again before
+  Nanos full_until_{0};          ///< no room was found: not looked for again before,
+  std::uint32_t full_pass_ = 0;  ///< or before another pass began
   std::vector<std::pair<Hash128, Piece>> uncommitted_;
   std::uint64_t serial_ = 0;
 };

@@ -39,11 +39,12 @@ struct EntryBytes {
   std::uint16_t name_length;
   Hash128 object;
   Hash128 payload;
+  std::uint64_t place;
   std::uint64_t offset;
   std::uint32_t length;
   std::uint32_t data_offset;
 };
-static_assert(sizeof(EntryBytes) == 64);
+static_assert(sizeof(EntryBytes) == 72);
 
 constexpr std::size_t round_up(std::size_t n) { return (n + 7) / 8 * 8; }
 
@@ -80,6 +81,13 @@ Hash128 object_id(std::string_view store, std::string_view key, const Pin& pin) 
   }
   text += fmt::format("{}", pin.size);
   return hash_bytes(as_byte_span(text));
+}
+
+std::uint64_t place_id(std::string_view store, std::string_view key) {
+  std::string text = "p";
+  add(text, store);
+  add(text, key);
+  return hash_bytes(as_byte_span(text)).low;
 }
 
 Hash128 side_id(const SideKey& key) {
@@ -142,6 +150,7 @@ void append_entry(const Entry& entry, std::uint64_t salt, std::uint64_t log_offs
                    .name_length = static_cast<std::uint16_t>(name.size()),
                    .object = entry.object,
                    .payload = entry.payload,
+                   .place = entry.place,
                    .offset = entry.offset,
                    .length = entry.length,
                    .data_offset = entry.data_offset};
@@ -161,14 +170,15 @@ std::optional<ParsedEntry> parse_entry(ByteSpan bytes, std::uint64_t salt,
   if (fixed.length == 0 || fixed.length > kLongestPiece) return std::nullopt;
   if (fixed.check != check_of(bytes.subspan(8, fixed.bytes - 8U), salt, log_offset))
     return std::nullopt;
-  Entry entry{.kind = static_cast<EntryKind>(fixed.kind),
-              .object = fixed.object,
-              .payload = fixed.payload,
-              .offset = fixed.offset,
-              .length = fixed.length,
-              .data_offset = fixed.data_offset,
-              .name = as_text(bytes.subspan(sizeof fixed, fixed.name_length))};
-  return ParsedEntry{std::move(entry), fixed.bytes};
+  const Entry entry{.kind = static_cast<EntryKind>(fixed.kind),
+                    .object = fixed.object,
+                    .payload = fixed.payload,
+                    .place = fixed.place,
+                    .offset = fixed.offset,
+                    .length = fixed.length,
+                    .data_offset = fixed.data_offset,
+                    .name = as_text(bytes.subspan(sizeof fixed, fixed.name_length))};
+  return ParsedEntry{entry, fixed.bytes};
 }
 
 std::string SegmentName::stem() const {

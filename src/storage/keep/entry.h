@@ -26,7 +26,9 @@ inline constexpr std::uint64_t kLongestPiece = 2 * kPiece;
 /// Names a version of an object: by store, key and pin (its ETag, else its version, else its
 /// modification time; and its size).
 Hash128 object_id(std::string_view store, std::string_view key, const Pin& pin);
-/// The same for derived bytes; never equal to an object's.
+/// Names the object whatever its version: what was kept of an older one is recognised by it.
+std::uint64_t place_id(std::string_view store, std::string_view key);
+/// The same as object_id for derived bytes; never equal to an object's.
 Hash128 side_id(const SideKey& key);
 
 struct SegmentHeader {
@@ -43,6 +45,7 @@ struct Entry {
   EntryKind kind = EntryKind::object;
   Hash128 object;                 ///< object_id or side_id
   Hash128 payload;                ///< hash_bytes of the piece
+  std::uint64_t place = 0;        ///< place_id; 0 for derived bytes
   std::uint64_t offset = 0;       ///< of the piece in its object
   std::uint32_t length = 0;       ///< 1 … kLongestPiece
   std::uint32_t data_offset = 0;  ///< in the segment's data file

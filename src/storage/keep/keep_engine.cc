@@ -5,15 +5,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <deque>
-#include <map>
+#include <future>
 #include <optional>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "headrace/base/mutex.h"
 #include "headrace/storage/keep/cache.h"
+#include "headrace/storage/keep/disk_pool.h"
+#include "headrace/storage/keep/health.h"
 #include "headrace/storage/ranges.h"
 
 namespace headrace::keep {
@@ -22,17 +26,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kWriteAtOnce = std::uint64_t{16} << 20U;
-constexpr Nanos kLookAround = 250ms;  ///< how often others' logs are read, if there were misses
-constexpr Nanos kFirstPause = 1s;     ///< after trouble with the disk; doubles each time
-constexpr Nanos kLongestPause = 60s;
+constexpr Nanos kTick = 250ms;  ///< of the watcher; also how often others' logs are followed
 constexpr int kReadErrors = 3;  ///< in a row: then it is the disk, not a place on it
 
-/// Which bytes: reads of the same ones share a flight.
-struct RangeId {
-  Hash128 object;
-  std::uint64_t offset = 0;
-  std::uint64_t length = 0;
-  auto operator<=>(const RangeId&) const = default;
+struct HashRange {
+  std::size_t operator()(const RangeId& id) const { return id.object.low ^ id.offset; }
 };
 
 struct Flight;
@@ -50,11 +48,14 @@ struct Waiter {
   std::unique_ptr<std::stop_callback<Leave>> on_stop;
 };
 
+/// A read at the origin. All but `stop` and `wanted` is guarded by the engine's mutex once it is
+/// known to others.
 struct Flight {
   RangeId id;
+  std::uint64_t place = 0;
   ReadRequest request;
-  std::vector<Waiter> waiters;       ///< guarded by the engine's mutex
-  std::optional<ReadResult> answer;  ///< arrived and not on disk yet; guarded as well
+  std::vector<Waiter> waiters;
+  std::optional<ReadResult> answer;  ///< arrived, and not on disk yet
   std::stop_source stop;
   std::atomic<int> wanted = 0;
 };
@@ -64,12 +65,17 @@ void Leave::operator()() const {
   if (kept->wanted.fetch_sub(1) == 1) kept->stop.request_stop();
 }
 
-/// A read that the disk will answer.
-struct DiskRead {
-  RangeId id;
-  ReadRequest request;
-  ReadDone done;
-  Parts parts;
+/// What the writer thread does next.
+struct Task {
+  Item item;
+  FlightPtr flight;  ///< null: derived bytes, which `written` waits for
+  std::shared_ptr<std::promise<void>> written;
+};
+
+// Derived bytes are kept as one object: their length, their hash, and the bytes.
+struct SideHeader {
+  std::uint64_t length = 0;
+  Hash128 hash;
 };
 
 class Engine final : public KeepStore {
@@ -77,18 +83,20 @@ class Engine final : public KeepStore {
   Engine(std::unique_ptr<Disk> disk, Store& base, const KeepOptions& options,
          const Context& context)
       : base_(base),
+        store_(base.describe()),
         options_(options),
         context_(context),
-        cache_(std::move(disk), {.store = base.describe(), .limit = options.limit_bytes},
-               *context.clock) {}
-
-  Result<void> start() {
-    if (auto loaded = cache_.load(); !loaded) trouble(loaded.error());
-    for (unsigned i = 0; i < std::max(1U, options_.read_threads); ++i)
-      readers_.emplace_back([this] { read_disk(); });
-    writer_ = std::jthread([this] { write_disk(); });
-    watcher_ = std::jthread([this](const std::stop_token& stop) { look_around(stop); });
-    return {};
+        health_(context),
+        cache_(std::move(disk), {.store = store_, .limit = options.limit_bytes}, *context.clock),
+        pool_(std::make_unique<DiskPool>(cache_, *context.clock, options.read_threads,
+                                         [this](DiskReadPtr read, Result<Bytes> bytes) {
+                                           answer(std::move(read), std::move(bytes));
+                                         })) {
+    writer_ = std::jthread([this] { write(); });
+    watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+    // A disk that hangs must not hold the job up; what is read meanwhile comes from the origin.
+    auto loaded = loaded_.get_future();
+    std::ignore = loaded.wait_for(options_.patience);
   }
 
   ~Engine() override {
@@ -98,14 +106,13 @@ class Engine final : public KeepStore {
       const MutexLock lock(mutex_);
       closing_ = true;
       for (const auto& [id, flight] : flights_) open.push_back(flight);
-      readable_.notify_all();
     }
     for (const FlightPtr& flight : open) flight->stop.request_stop();
     launch_parked();
-    readers_.clear();
+    pool_.reset();
     {
       MutexLock lock(mutex_);
-      while (at_origin_ != 0 || passing_ != 0) lock.wait(idle_);
+      while (at_origin_ != 0) lock.wait(idle_);
       written_out_ = true;
       writable_.notify_all();
     }
@@ -113,7 +120,7 @@ class Engine final : public KeepStore {
   }
 
   // --- the origin's own business ---------------------------------------------------------------
-  std::string describe() const override { return base_.describe(); }
+  std::string describe() const override { return store_; }
   Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
     return base_.head(key, stop);
   }
@@ -128,56 +135,13 @@ class Engine final : public KeepStore {
   Result<void> remove(const std::string& key, const std::stop_token& stop) override {
     return base_.remove(key, stop);
   }
+  void hint(std::span<const Wanted> wanted) override;
 
-  void hint(std::span<const Wanted> wanted) override {
-    std::vector<Wanted> missing;
-    for (const Wanted& want : wanted) {
-      const auto range = resolve(want.range, want.pin.size);
-      if (range && range->length > 0 &&
-          !cache_.find(object_id(base_.describe(), want.key, want.pin), range->offset,
-                       range->length))
-        missing.push_back(want);
-    }
-    base_.hint(missing);
-  }
+  void read(ReadRequest request, ReadDone done) override;
 
-  // --- reading ---------------------------------------------------------------------------------
-  void read(ReadRequest request, ReadDone done) override {
-    if (!request.pin) return pass(std::move(request), std::move(done));
-    const auto range = resolve(request.range, request.pin->size);
-    if (!range || range->length == 0) return pass(std::move(request), std::move(done));
-    if (request.stop.stop_requested()) {
-      return done(
-          Error(Code::cancelled, "stopped").at(object_place(base_.describe(), request.key)));
-    }
-    request.range = *range;
-    const RangeId id{object_id(base_.describe(), request.key, *request.pin), range->offset,
-                     range->length};
-    std::optional<Parts> parts;
-    if (request.fresh) {
-      if (auto stale = cache_.find(id.object, id.offset, id.length)) cache_.drop(*stale);
-    } else if (reads_allowed()) {
-      parts = cache_.find(id.object, id.offset, id.length);
-    }
-    if (parts) return queue_disk_read({id, std::move(request), std::move(done), *std::move(parts)});
-    context_.metrics->add(Metric::cache_misses, 1);
-    fly(id, std::move(request), std::move(done));
-  }
-
-  // --- derived bytes ---------------------------------------------------------------------------
   Result<std::optional<Bytes>> get(const SideKey& key) override;
   Result<void> put(const SideKey& key, ByteSpan bytes) override;
 
-  void drop_side(const Hash128& id) {
-    for (std::uint64_t offset = 0;;) {
-      const auto parts = cache_.find(id, offset, 1);
-      if (!parts) return;
-      cache_.drop(*parts);
-      offset = parts->front().piece.offset + parts->front().piece.length;
-    }
-  }
-
-  // --- what is going on ------------------------------------------------------------------------
   KeepStats stats() const override {
     return {.limit_bytes = cache_.limit(),
             .used_bytes = cache_.used(),
@@ -186,361 +150,472 @@ class Engine final : public KeepStore {
             .damaged = cache_.damaged(),
             .not_kept_bytes = not_kept_.load()};
   }
-
   void flush() override {
     MutexLock lock(mutex_);
     while (!to_write_.empty() || writing_) lock.wait(idle_);
   }
 
  private:
-  /// Reads that the cache has no part in.
-  void pass(ReadRequest request, ReadDone done) {
-    {
-      const MutexLock lock(mutex_);
-      ++passing_;
-    }
-    base_.read(std::move(request), [this, done = std::move(done)](Result<ReadResult> result) {
-      done(std::move(result));
-      const MutexLock lock(mutex_);
-      --passing_;
-      idle_.notify_all();
-    });
-  }
+  bool usable() const { return is_loaded_.load(std::memory_order_relaxed) && health_.usable(); }
 
-  /// Joins the flight that fetches these bytes, or starts one.
-  void fly(const RangeId& id, ReadRequest request, ReadDone done) {
-    FlightPtr flight;
-    bool joined = false;
-    std::optional<ReadResult> at_hand;
-    {
-      const MutexLock lock(mutex_);
-      FlightPtr& known = flights_[id];
-      joined = known != nullptr && !request.fresh;
-      if (joined) {
-        at_hand = known->answer;
-      } else {
-        known = std::make_shared<Flight>();
-        known->id = id;
-        known->request = request;
-        known->request.stop = known->stop.get_token();
-      }
-      flight = known;
-      if (!at_hand) {
-        flight->wanted.fetch_add(1);
-        flight->waiters.push_back({std::move(done), request.stop, nullptr});
-      }
-    }
-    if (at_hand) {
-      count_hit(at_hand->bytes.size());
-      at_hand->from_cache = true;
-      return done(*std::move(at_hand));
-    }
-    watch_stop(flight, request.stop);
-    if (joined) return;
-    bool park = false;
-    {
-      const MutexLock lock(mutex_);
-      if (closing_) flight->stop.request_stop();
-      park = unwritten_ >= options_.write_queue_bytes && !closing_;
-      if (park) {
-        parked_.push_back(flight);
-      } else {
-        ++at_origin_;
-      }
-    }
-    if (!park) launch(flight);
-  }
-
-  /// The callback is made without the lock, since it may run at once.
-  void watch_stop(const FlightPtr& flight, const std::stop_token& stop) {
-    auto callback = std::make_unique<std::stop_callback<Leave>>(stop, Leave{flight});
-    const MutexLock lock(mutex_);
-    for (Waiter& waiter : flight->waiters) {
-      if (waiter.on_stop || waiter.stop != stop) continue;
-      waiter.on_stop = std::move(callback);
-      return;
-    }
-    // The flight landed already; so did our read.
-  }
-
-  void launch(const FlightPtr& flight) {
-    base_.read(flight->request,
-               [this, flight](Result<ReadResult> result) { land(flight, std::move(result)); });
-  }
-
-  void launch_parked() {
-    while (true) {
-      FlightPtr flight;
-      {
-        const MutexLock lock(mutex_);
-        if (parked_.empty()) return;
-        if (unwritten_ >= options_.write_queue_bytes && !closing_) return;
-        flight = std::move(parked_.front());
-        parked_.pop_front();
-        ++at_origin_;
-      }
-      launch(flight);
-    }
-  }
-
-  void land(const FlightPtr& flight, Result<ReadResult> result) {
-    std::vector<Waiter> waiters;
-    const bool keep = result.ok() && writes_allowed();
-    {
-      const MutexLock lock(mutex_);
-      waiters = std::move(flight->waiters);
-      flight->waiters.clear();
-      if (keep) {
-        flight->answer = *result;
-        unwritten_ += result->bytes.size();
-        to_write_.push_back(flight);
-      } else {
-        forget(flight);
-        if (result.ok()) not_kept_ += result->bytes.size();
-      }
-    }
-    const bool left = !result.ok() && result.error().code() == Code::cancelled;
-    for (Waiter& waiter : waiters) {
-      waiter.on_stop.reset();
-      if (left && !waiter.stop.stop_requested() && !is_closing()) {
-        // The others left; this one joined too late to keep the flight going.
-        ReadRequest again = flight->request;
-        again.stop = waiter.stop;
-        fly(flight->id, std::move(again), std::move(waiter.done));
-      } else {
-        waiter.done(result);
-      }
-    }
-    const MutexLock lock(mutex_);
-    if (keep) writable_.notify_one();  // after the delivery, which comes first
-    --at_origin_;
-    idle_.notify_all();
-  }
-
+  // --- at the origin ---------------------------------------------------------------------------
+  void pass(ReadRequest request, ReadDone done);
+  void fly(const RangeId& id, std::uint64_t place, ReadRequest request, ReadDone done);
+  void watch_stop(const FlightPtr& flight, const std::stop_token& stop);
+  void depart(const FlightPtr& flight);
+  void launch(const FlightPtr& flight);
+  void launch_parked();
+  void land(const FlightPtr& flight, const Result<ReadResult>& result);
   void forget(const FlightPtr& flight) HEADRACE_REQUIRES(mutex_) {
     const auto found = flights_.find(flight->id);
     if (found != flights_.end() && found->second == flight) flights_.erase(found);
   }
-
-  bool is_closing() {
-    const MutexLock lock(mutex_);
-    return closing_;
+  bool is_behind() const HEADRACE_REQUIRES(mutex_) {
+    return unwritten_ >= options_.write_queue_bytes && !closing_ && usable();
   }
 
-  // --- the pool that reads the disk ------------------------------------------------------------
-  void queue_disk_read(DiskRead read) {
-    const MutexLock lock(mutex_);
-    disk_reads_.push_back(std::move(read));
-    readable_.notify_one();
-  }
-
-  void read_disk() {
-    while (true) {
-      std::optional<DiskRead> read;
-      bool closing = false;
-      {
-        MutexLock lock(mutex_);
-        while (disk_reads_.empty() && !closing_) lock.wait(readable_);
-        if (disk_reads_.empty()) return;
-        read = std::move(disk_reads_.front());
-        disk_reads_.pop_front();
-        closing = closing_;
-      }
-      answer_from_disk(*std::move(read), closing);
-    }
-  }
-
-  void answer_from_disk(DiskRead read, bool closing) {
-    const std::string place = object_place(base_.describe(), read.request.key);
-    if (closing || read.request.stop.stop_requested())
-      return read.done(Error(Code::cancelled, "stopped").at(place));
-    auto bytes = cache_.read(read.parts);
-    if (bytes) {
-      read_errors_.store(0, std::memory_order_relaxed);
-      count_hit(bytes->size());
-      return read.done(ReadResult{*std::move(bytes), *read.request.pin, true});
-    }
-    read_failed(read.parts, bytes.error());
-    context_.metrics->add(Metric::cache_misses, 1);
-    fly(read.id, std::move(read.request), std::move(read.done));
-  }
-
-  void read_failed(const Parts& parts, const Error& error) {
-    if (error.code() == Code::not_found) return;  // evicted meanwhile
-    if (error.code() == Code::corrupt) {
-      context_.notices->add("keep-damaged", error.to_string() + "; read again from the origin");
-      return;
-    }
-    cache_.drop(parts);  // a bad place of the disk: written again, elsewhere
-    if (read_errors_.fetch_add(1) + 1 >= kReadErrors) trouble(error);
-  }
-
+  // --- on the disk -----------------------------------------------------------------------------
+  void answer(DiskReadPtr read, Result<Bytes> bytes);
+  void read_failed(const Error& error);
   void count_hit(std::uint64_t bytes) {
     context_.metrics->add(Metric::cache_hits, 1);
     context_.metrics->add(Metric::bytes_cache, bytes);
   }
+  std::optional<Bytes> read_side(const Hash128& id, std::uint64_t offset, std::uint64_t length);
+  void drop_side(const Hash128& id);
 
-  // --- the thread that writes the disk ---------------------------------------------------------
-  void write_disk() {
-    std::vector<FlightPtr> batch;
-    std::vector<Item> items;
-    while (true) {
-      batch.clear();
-      items.clear();
-      {
-        MutexLock lock(mutex_);
-        writing_ = false;
-        idle_.notify_all();
-        while (to_write_.empty() && !written_out_) lock.wait(writable_);
-        if (to_write_.empty()) return;
-        writing_ = true;
-        for (std::uint64_t bytes = 0; !to_write_.empty() && bytes < kWriteAtOnce;) {
-          batch.push_back(std::move(to_write_.front()));
-          to_write_.pop_front();
-          bytes += batch.back()->answer->bytes.size();
-          items.push_back({.object = batch.back()->id.object,
-                           .offset = batch.back()->id.offset,
-                           .name = batch.back()->request.key,
-                           .bytes = batch.back()->answer->bytes});
-        }
-      }
-      keep_items(items);
-      {
-        const MutexLock lock(mutex_);
-        for (const FlightPtr& flight : batch) {
-          unwritten_ -= flight->answer->bytes.size();
-          flight->answer.reset();
-          forget(flight);
-        }
-      }
-      launch_parked();
-    }
-  }
+  void write();
+  void learn();
+  void write_tasks(std::vector<Task>& tasks);
+  void keep_items(std::span<const Item> items);
+  void finish(const Task& task) HEADRACE_REQUIRES(mutex_);
+  void look_around();
 
-  void keep_items(std::span<const Item> items) {
-    std::uint64_t total = 0;
-    for (const Item& item : items) total += item.bytes.size();
-    if (!writes_allowed()) {
-      not_kept_ += total;
-      return;
-    }
-    Result<std::uint64_t> left_out = std::uint64_t{0};
-    {
-      const MutexLock lock(appending_);
-      left_out = cache_.append(items);
-    }
-    if (!left_out) {
-      not_kept_ += total;
-      return trouble(left_out.error());
-    }
-    pause_ = kFirstPause;
-    if (*left_out == 0) return;
-    not_kept_ += *left_out;
-    context_.notices->add(
-        "keep-full", fmt::format("the cache in {} holds its limit of {:.1f} GB; the rest is read "
-                                 "from the origin each time",
-                                 cache_.describe(), static_cast<double>(cache_.limit()) / 1e9));
-  }
-
-  // --- trouble ---------------------------------------------------------------------------------
-  bool reads_allowed() const { return context_.clock->now().count() >= off_until_.load(); }
-  bool writes_allowed() const { return reads_allowed(); }
-
-  /// The cache's disk failed: the job goes on without it, and it is tried again later.
-  void trouble(const Error& error) {
-    const Nanos pause = pause_.load();
-    context_.notices->add(
-        "keep-trouble", fmt::format("the cache's disk fails ({}); the job goes on from the origin, "
-                                    "and the cache is tried again later",
-                                    error.to_string()));
-    off_until_ = (context_.clock->now() + pause).count();
-    pause_ = std::min(pause * 2, kLongestPause);
-  }
-
-  void look_around(const std::stop_token& stop) {
-    std::uint64_t seen = context_.metrics->get(Metric::cache_misses);
-    while (context_.clock->sleep_for(kLookAround, stop)) {
-      const std::uint64_t misses = context_.metrics->get(Metric::cache_misses);
-      if (misses == std::exchange(seen, misses) || !reads_allowed()) continue;
-      if (auto done = cache_.refresh(); !done) trouble(done.error());
-    }
-  }
+  void watch(const std::stop_token& stop);
+  void rescue();
 
   Store& base_;
+  const std::string store_;
   const KeepOptions options_;
   const Context context_;
+  Health health_;
   Cache cache_;
-  std::atomic<std::int64_t> off_until_ = 0;  ///< steady time in ns; the cache is left alone before
-  std::atomic<Nanos> pause_ = kFirstPause;
+  std::promise<void> loaded_;
+  std::atomic<bool> is_loaded_ = false;
   std::atomic<std::uint64_t> not_kept_ = 0;
   std::atomic<int> read_errors_ = 0;
 
-  Mutex appending_;  ///< one appends at a time: the writer, or a side store's put
   Mutex mutex_;
-  Condition readable_;
   Condition writable_;
   Condition idle_;
-  std::map<RangeId, FlightPtr> flights_ HEADRACE_GUARDED_BY(mutex_);
+  std::unordered_map<RangeId, FlightPtr, HashRange> flights_ HEADRACE_GUARDED_BY(mutex_);
   std::deque<FlightPtr> parked_ HEADRACE_GUARDED_BY(mutex_);
-  std::deque<FlightPtr> to_write_ HEADRACE_GUARDED_BY(mutex_);
-  std::deque<DiskRead> disk_reads_ HEADRACE_GUARDED_BY(mutex_);
+  std::deque<Task> to_write_ HEADRACE_GUARDED_BY(mutex_);
   std::uint64_t unwritten_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< bytes delivered, not on disk
-  std::uint64_t at_origin_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< flights the origin answers
-  std::uint64_t passing_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t at_origin_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< reads that the origin answers
+  std::uint64_t looks_ HEADRACE_GUARDED_BY(mutex_) = 0;      ///< others' logs were followed
+  bool look_ HEADRACE_GUARDED_BY(mutex_) = false;            ///< they are to be
   bool writing_ HEADRACE_GUARDED_BY(mutex_) = false;
+  Nanos writing_since_ HEADRACE_GUARDED_BY(mutex_){0};
   bool closing_ HEADRACE_GUARDED_BY(mutex_) = false;
   bool written_out_ HEADRACE_GUARDED_BY(mutex_) = false;  ///< nothing will be added to to_write_
 
-  std::vector<std::jthread> readers_;
+  std::unique_ptr<DiskPool> pool_;
   std::jthread writer_;
   std::jthread watcher_;
 };
 
-// Derived bytes are kept as one object: their length, their hash, and the bytes.
-struct SideHeader {
-  std::uint64_t length = 0;
-  Hash128 hash;
-};
+// --- a read --------------------------------------------------------------------------------------
+
+void Engine::read(ReadRequest request, ReadDone done) {
+  if (!request.pin) return pass(std::move(request), std::move(done));
+  const auto range = resolve(request.range, request.pin->size);
+  if (!range || range->length == 0) return pass(std::move(request), std::move(done));
+  if (request.stop.stop_requested())
+    return done(Error(Code::cancelled, "stopped").at(object_place(store_, request.key)));
+  request.range = *range;
+  const RangeId id{object_id(store_, request.key, *request.pin), range->offset, range->length};
+  const std::uint64_t place = place_id(store_, request.key);
+  std::optional<Parts> parts;
+  if (request.fresh) {
+    if (const auto stale = cache_.find(id.object, id.offset, id.length)) cache_.drop(*stale);
+  } else if (usable()) {
+    parts = cache_.want(id.object, place, id.offset, id.length);
+  }
+  if (!parts) {
+    context_.metrics->add(Metric::cache_misses, 1);
+    return fly(id, place, std::move(request), std::move(done));
+  }
+  auto read = std::make_unique<DiskRead>();
+  read->id = id;
+  read->place = place;
+  read->request = std::move(request);
+  read->done = std::move(done);
+  read->parts = *std::move(parts);
+  pool_->push(std::move(read));
+}
+
+void Engine::hint(std::span<const Wanted> wanted) {
+  std::vector<Wanted> missing;
+  for (const Wanted& want : wanted) {
+    const auto range = resolve(want.range, want.pin.size);
+    if (!range || range->length == 0) continue;
+    if (!usable() ||
+        !cache_.find(object_id(store_, want.key, want.pin), range->offset, range->length))
+      missing.push_back(want);
+  }
+  base_.hint(missing);
+}
+
+/// Reads that the cache has no part in.
+void Engine::pass(ReadRequest request, ReadDone done) {
+  {
+    const MutexLock lock(mutex_);
+    ++at_origin_;
+  }
+  base_.read(std::move(request), [this, done = std::move(done)](Result<ReadResult> result) {
+    done(std::move(result));
+    const MutexLock lock(mutex_);
+    --at_origin_;
+    idle_.notify_all();
+  });
+}
+
+/// Joins the flight that fetches these bytes, or starts one.
+void Engine::fly(const RangeId& id, std::uint64_t place, ReadRequest request, ReadDone done) {
+  FlightPtr flight;
+  bool joined = false;
+  std::optional<ReadResult> at_hand;
+  const std::stop_token stop = request.stop;
+  {
+    const MutexLock lock(mutex_);
+    FlightPtr& known = flights_[id];
+    joined = known != nullptr && !request.fresh;
+    if (joined) {
+      at_hand = known->answer;
+    } else {
+      known = std::make_shared<Flight>();
+      known->id = id;
+      known->place = place;
+      known->request = std::move(request);
+      known->request.stop = known->stop.get_token();
+    }
+    flight = known;
+    if (!at_hand) {
+      flight->wanted.fetch_add(1);
+      flight->waiters.push_back({std::exchange(done, nullptr), stop, nullptr});
+    }
+  }
+  if (at_hand) {
+    count_hit(at_hand->bytes.size());
+    at_hand->from_cache = true;
+    return done(*std::move(at_hand));
+  }
+  watch_stop(flight, stop);
+  if (!joined) depart(flight);
+}
+
+/// The callback is made without the lock, since it may run at once.
+void Engine::watch_stop(const FlightPtr& flight, const std::stop_token& stop) {
+  if (!stop.stop_possible()) return;
+  auto callback = std::make_unique<std::stop_callback<Leave>>(stop, Leave{flight});
+  const MutexLock lock(mutex_);
+  for (Waiter& waiter : flight->waiters) {
+    if (waiter.on_stop || waiter.stop != stop) continue;
+    waiter.on_stop = std::move(callback);
+    return;
+  }
+  // The flight landed already; so did our read.
+}
+
+void Engine::depart(const FlightPtr& flight) {
+  {
+    const MutexLock lock(mutex_);
+    if (closing_) flight->stop.request_stop();
+    if (is_behind()) return parked_.push_back(flight);
+    ++at_origin_;
+  }
+  launch(flight);
+}
+
+void Engine::launch(const FlightPtr& flight) {
+  base_.read(flight->request,
+             [this, flight](const Result<ReadResult>& result) { land(flight, result); });
+}
+
+void Engine::launch_parked() {
+  while (true) {
+    FlightPtr flight;
+    {
+      const MutexLock lock(mutex_);
+      auto next = parked_.begin();
+      if (is_behind()) {  // those that nobody waits for any more go in any case
+        next = std::ranges::find_if(
+            parked_, [](const FlightPtr& parked) { return parked->stop.stop_requested(); });
+      }
+      if (next == parked_.end()) return;
+      flight = std::move(*next);
+      parked_.erase(next);
+      ++at_origin_;
+    }
+    launch(flight);
+  }
+}
+
+void Engine::land(const FlightPtr& flight, const Result<ReadResult>& result) {
+  std::vector<Waiter> waiters;
+  const bool keep = result.ok() && usable();
+  bool again = !result.ok() && result.error().code() == Code::cancelled;
+  {
+    const MutexLock lock(mutex_);
+    waiters = std::exchange(flight->waiters, {});
+    again = again && !closing_;
+    if (keep) {
+      flight->answer = *result;
+      unwritten_ += result->bytes.size();
+      to_write_.push_back({.item = {.object = flight->id.object,
+                                    .place = flight->place,
+                                    .offset = flight->id.offset,
+                                    .name = flight->request.key,
+                                    .bytes = result->bytes},
+                           .flight = flight});
+    } else {
+      forget(flight);
+      if (result.ok()) not_kept_ += result->bytes.size();
+    }
+  }
+  for (Waiter& waiter : waiters) {
+    waiter.on_stop.reset();
+    if (again && !waiter.stop.stop_requested()) {
+      // The others left; this one joined too late to keep the flight going.
+      ReadRequest request = flight->request;
+      request.stop = waiter.stop;
+      fly(flight->id, flight->place, std::move(request), std::move(waiter.done));
+    } else {
+      waiter.done(result);
+    }
+  }
+  const MutexLock lock(mutex_);
+  if (keep) writable_.notify_one();  // after the delivery, which comes first
+  --at_origin_;
+  idle_.notify_all();
+}
+
+// --- from the disk -------------------------------------------------------------------------------
+
+void Engine::answer(DiskReadPtr read, Result<Bytes> bytes) {
+  if (bytes) {
+    read_errors_.store(0, std::memory_order_relaxed);
+    count_hit(bytes->size());
+    return read->done(ReadResult{*std::move(bytes), *read->request.pin, true});
+  }
+  if (bytes.error().code() == Code::cancelled)
+    return read->done(std::move(bytes).error().at(object_place(store_, read->request.key)));
+  read_failed(bytes.error());
+  context_.metrics->add(Metric::cache_misses, 1);
+  fly(read->id, read->place, std::move(read->request), std::move(read->done));
+}
+
+void Engine::read_failed(const Error& error) {
+  if (error.code() == Code::not_found) return;  // evicted meanwhile
+  if (error.code() == Code::corrupt) {
+    context_.notices->add("keep-damaged", error.to_string() + "; read again from the origin");
+  } else if (read_errors_.fetch_add(1) + 1 >= kReadErrors) {
+    health_.trouble(error);
+  }
+}
+
+// --- derived bytes -------------------------------------------------------------------------------
+
+std::optional<Bytes> Engine::read_side(const Hash128& id, std::uint64_t offset,
+                                       std::uint64_t length) {
+  const auto parts = cache_.find(id, offset, length);
+  if (!parts) return std::nullopt;
+  auto bytes = cache_.read(*parts);
+  if (bytes) return *std::move(bytes);
+  read_failed(bytes.error());
+  return std::nullopt;
+}
 
 Result<std::optional<Bytes>> Engine::get(const SideKey& key) {
-  if (!reads_allowed()) return std::optional<Bytes>();
   const Hash128 id = side_id(key);
-  const auto read_range = [&](std::uint64_t offset, std::uint64_t length) -> std::optional<Bytes> {
-    const auto parts = cache_.find(id, offset, length);
-    if (!parts) return std::nullopt;
-    auto bytes = cache_.read(*parts);
-    if (bytes) return *std::move(bytes);
-    read_failed(*parts, bytes.error());
-    return std::nullopt;
-  };
-  auto start = read_range(0, sizeof(SideHeader));
+  if (!usable()) return std::optional<Bytes>();
+  auto start = read_side(id, 0, sizeof(SideHeader));
   if (!start) {
-    if (auto done = cache_.refresh(); !done) trouble(done.error());
-    start = read_range(0, sizeof(SideHeader));
+    look_around();  // another process may have made it
+    start = read_side(id, 0, sizeof(SideHeader));
   }
   if (!start) return std::optional<Bytes>();
   SideHeader header;
   std::memcpy(&header, start->data(), sizeof header);
   if (header.length == 0) return std::optional<Bytes>(Bytes());
-  auto bytes = read_range(sizeof header, header.length);
+  auto bytes = read_side(id, sizeof header, header.length);
   if (!bytes || hash_bytes(bytes->span()) != header.hash) return std::optional<Bytes>();
   return bytes;
 }
 
 Result<void> Engine::put(const SideKey& key, ByteSpan bytes) {
-  if (!writes_allowed()) return {};
+  if (!usable()) return {};
   const SideHeader header{.length = bytes.size(), .hash = hash_bytes(bytes)};
   Buffer whole(sizeof header + bytes.size());
   std::memcpy(whole.data(), &header, sizeof header);
   if (!bytes.empty()) std::memcpy(whole.data() + sizeof header, bytes.data(), bytes.size());
   const std::size_t size = whole.size();
-  drop_side(side_id(key));  // what was put before, of whatever length
-  const Item item{.kind = EntryKind::side,
-                  .object = side_id(key),
-                  .name = key.kind + " " + key.object,
-                  .bytes = std::move(whole).freeze(size)};
-  keep_items({&item, 1});
+  const Hash128 id = side_id(key);
+  drop_side(id);  // what was put before, of whatever length
+  auto written = std::make_shared<std::promise<void>>();
+  auto done = written->get_future();
+  {
+    const MutexLock lock(mutex_);
+    to_write_.push_back({.item = {.kind = EntryKind::side,
+                                  .object = id,
+                                  .name = key.kind + " " + key.object,
+                                  .bytes = std::move(whole).freeze(size)},
+                         .written = std::move(written)});
+    writable_.notify_one();
+  }
+  std::ignore =
+      done.wait_for(options_.patience);  // losing derived bytes costs time, waiting longer as well
   return {};
+}
+
+void Engine::drop_side(const Hash128& id) {
+  for (std::uint64_t offset = 0;;) {
+    const auto parts = cache_.find(id, offset, 1);
+    if (!parts) return;
+    cache_.drop(*parts);
+    offset = parts->front().piece.offset + parts->front().piece.length;
+  }
+}
+
+/// Follows others' logs, on the writer's thread, and waits for that a while.
+void Engine::look_around() {
+  const auto until = std::chrono::steady_clock::now() + options_.patience;
+  MutexLock lock(mutex_);
+  const std::uint64_t before = looks_;
+  look_ = true;
+  writable_.notify_one();
+  while (looks_ == before && lock.wait_until(idle_, until)) {
+  }
+}
+
+// --- to the disk ---------------------------------------------------------------------------------
+
+void Engine::write() {
+  learn();
+  loaded_.set_value();
+  std::vector<Task> tasks;
+  while (true) {
+    bool look = false;
+    tasks.clear();
+    {
+      MutexLock lock(mutex_);
+      writing_ = false;
+      idle_.notify_all();
+      while (to_write_.empty() && !look_ && !written_out_) lock.wait(writable_);
+      if (to_write_.empty() && !look_) return;
+      writing_ = true;
+      writing_since_ = context_.clock->now();
+      look = std::exchange(look_, false);
+      for (std::uint64_t bytes = 0; !to_write_.empty() && bytes < kWriteAtOnce;) {
+        tasks.push_back(std::move(to_write_.front()));
+        to_write_.pop_front();
+        bytes += tasks.back().item.bytes.size();
+      }
+    }
+    if (look && health_.usable()) learn();
+    if (!tasks.empty()) write_tasks(tasks);
+    if (!look) continue;
+    const MutexLock lock(mutex_);
+    ++looks_;
+  }
+}
+
+/// What lies on the disk: all of it the first time, then what others added.
+void Engine::learn() {
+  const auto learned = is_loaded_ ? cache_.refresh() : cache_.load();
+  if (!learned) return health_.trouble(learned.error());
+  is_loaded_ = true;
+}
+
+void Engine::write_tasks(std::vector<Task>& tasks) {
+  std::vector<Item> items;
+  items.reserve(tasks.size());
+  for (Task& task : tasks) items.push_back(std::move(task.item));
+  keep_items(items);
+  {
+    const MutexLock lock(mutex_);
+    for (const Task& task : tasks) finish(task);
+  }
+  launch_parked();
+}
+
+void Engine::finish(const Task& task) {
+  if (task.written) task.written->set_value();
+  if (!task.flight) return;
+  unwritten_ -= task.flight->answer->bytes.size();
+  task.flight->answer.reset();
+  forget(task.flight);
+}
+
+void Engine::keep_items(std::span<const Item> items) {
+  std::uint64_t total = 0;
+  for (const Item& item : items) total += item.bytes.size();
+  if (!health_.usable()) {
+    not_kept_ += total;
+    return;
+  }
+  const auto left_out = cache_.append(items);
+  if (!left_out) {
+    not_kept_ += total;
+    return health_.trouble(left_out.error());
+  }
+  health_.well();
+  if (*left_out == 0) return;
+  not_kept_ += *left_out;
+  context_.notices->add(
+      "keep-full", fmt::format("the cache in {} holds its limit of {:.1f} GB; the rest is read "
+                               "from the origin each time",
+                               cache_.describe(), static_cast<double>(cache_.limit()) / 1e9));
+}
+
+// --- the watcher ---------------------------------------------------------------------------------
+
+void Engine::watch(const std::stop_token& stop) {
+  std::uint64_t seen = context_.metrics->get(Metric::cache_misses);
+  while (context_.clock->sleep_for(kTick, stop)) {
+    rescue();
+    launch_parked();
+    const std::uint64_t misses = context_.metrics->get(Metric::cache_misses);
+    if (misses == std::exchange(seen, misses)) continue;
+    const MutexLock lock(mutex_);
+    look_ = true;
+    writable_.notify_one();
+  }
+}
+
+/// What waits for a disk that does not answer goes to the origin.
+void Engine::rescue() {
+  const Nanos since = context_.clock->now() - options_.patience;
+  std::deque<Task> given_up;
+  bool stuck = pool_->is_stuck(since);
+  {
+    const MutexLock lock(mutex_);
+    stuck = stuck || (writing_ && writing_since_ < since);
+    if (!stuck) return;
+    given_up = std::exchange(to_write_, {});
+    for (const Task& task : given_up) {
+      not_kept_ += task.item.bytes.size();
+      finish(task);
+    }
+  }
+  const double seconds = std::chrono::duration<double>(options_.patience).count();
+  health_.trouble(
+      Error(Code::unavailable, fmt::format("no answer for {} s", seconds)).at(cache_.describe()));
+  for (DiskReadPtr& read : pool_->take_back(since)) {
+    context_.metrics->add(Metric::cache_misses, 1);
+    fly(read->id, read->place, std::move(read->request), std::move(read->done));
+  }
 }
 
 }  // namespace
@@ -548,9 +623,8 @@ Result<void> Engine::put(const SideKey& key, ByteSpan bytes) {
 Result<std::unique_ptr<KeepStore>> make_keep_store_on(std::unique_ptr<Disk> disk, Store& base,
                                                       const KeepOptions& options,
                                                       const Context& context) {
-  auto engine = std::make_unique<Engine>(std::move(disk), base, options, context);
-  HEADRACE_TRY(engine->start());
-  return std::unique_ptr<KeepStore>(std::move(engine));
+  return std::unique_ptr<KeepStore>(
+      std::make_unique<Engine>(std::move(disk), base, options, context));
 }
 
 }  // namespace headrace::keep

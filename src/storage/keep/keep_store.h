@@ -37,6 +37,8 @@ struct KeepOptions {
   /// Bytes that were delivered and are not on disk yet. When there are more, misses wait for the
   /// disk before they go to the origin: so the next epoch finds everything that fits.
   std::uint64_t write_queue_bytes = std::uint64_t{32} << 20U;
+  /// A disk that does not answer for so long counts as failed, and the job goes on without it.
+  Nanos patience = std::chrono::seconds(5);
 };
 
 struct KeepStats {

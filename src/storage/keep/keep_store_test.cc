@@ -481,6 +481,40 @@ TEST_F(KeepStoreTest, WhatALiveJobHoldsStays) {
   EXPECT_EQ(epoch(*mine), 180);
 }
 
+TEST_F(KeepStoreTest, OldVersionsOfTheSameSetMakeRoom) {
+  constexpr std::uint64_t kLimit = 4 << 20;
+  fill_origin(180);
+  epoch(*open(kLimit));
+  fill_origin(180);  // the same keys, other versions
+  auto store = open(kLimit);
+  epoch(*store);
+  store->flush();
+  EXPECT_LE(bytes_on_disk(), kLimit);
+  EXPECT_GT(epoch(*store), 100) << "already in the second epoch";
+}
+
+TEST_F(KeepStoreTest, WhatTwoPassesDidNotAskForMakesRoom) {
+  constexpr std::uint64_t kLimit = 4 << 20;
+  fill_origin(180);
+  epoch(*open(kLimit));
+  std::map<std::string, Pin> others;
+  for (int i = 0; i < 150; ++i) {  // another part of the same store
+    const auto key = fmt::format("d/{:04}", i);
+    others[key] = *put(origin_, key, as_byte_span(pattern(seed_of(key), kSize)), {});
+  }
+  pins_ = others;
+  auto store = open(kLimit);
+  EXPECT_LT(epoch(*store), 20);
+  store->flush();
+  EXPECT_LT(epoch(*store), 40) << "the others might still be asked for";
+  for (int i = 0; i < 3; ++i) {
+    epoch(*store);
+    store->flush();
+  }
+  EXPECT_EQ(epoch(*store), 150);
+  EXPECT_LE(bytes_on_disk(), kLimit);
+}
+
 TEST_F(KeepStoreTest, ADirectoryOfOthersIsRefused) {
   std::filesystem::create_directory(dir());
   ::chmod(dir().c_str(), 0755);

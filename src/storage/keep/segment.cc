@@ -71,6 +71,11 @@ Result<bool> Segment::hold() {
   return true;
 }
 
+Result<void> Segment::release() {
+  held_ = false;
+  return log_->unlock(LockByte::use);
+}
+
 Result<void> Segment::read(std::uint64_t data_offset, std::span<std::byte> into) {
   std::shared_ptr<DiskFile> data;
   {

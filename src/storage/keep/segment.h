@@ -41,6 +41,18 @@ class Segment {
   /// False if it is being evicted.
   Result<bool> hold();
   bool held() const { return held_; }
+  /// Gives that up.
+  Result<void> release();
+
+  /// The pass over the data (Cache) in which something of it was last read.
+  std::uint32_t last_pass() const { return last_pass_.load(std::memory_order_relaxed); }
+  void set_last_pass(std::uint32_t pass) { last_pass_.store(pass, std::memory_order_relaxed); }
+  /// Something of it was read at all.
+  bool was_read() const { return was_read_.load(std::memory_order_relaxed); }
+  void note_read(std::uint32_t pass) {
+    if (last_pass() != pass) set_last_pass(pass);
+    if (!was_read()) was_read_.store(true, std::memory_order_relaxed);
+  }
 
   /// `corrupt` if the data ends before that.
   Result<void> read(std::uint64_t data_offset, std::span<std::byte> into);
@@ -59,6 +71,8 @@ class Segment {
   std::uint64_t followed_ = 0;  ///< bytes of the log that were handed over
   std::atomic<bool> finished_ = false;
   std::atomic<bool> held_ = false;
+  std::atomic<std::uint32_t> last_pass_ = 0;
+  std::atomic<bool> was_read_ = false;
   Mutex mutex_;
   std::shared_ptr<DiskFile> data_ HEADRACE_GUARDED_BY(mutex_);
 };

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node cache when its disk fails, fills up, or does not answer: the job goes on.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <map>
+#include <thread>
+
+#include "headrace/storage/keep/keep_engine.h"
+#include "headrace/storage/keep/testing/sim_disk.h"
+#include "headrace/storage/memory/memory_store.h"
+#include "headrace/storage/testing/pattern.h"
+
+namespace headrace::keep {
+namespace {
+
+using namespace std::chrono_literals;
+using headrace::testing::pattern;
+using testing::SimOp;
+using testing::SimWorld;
+
+class KeepFaults : public ::testing::Test {
+ protected:
+  static constexpr int kObjects = 40;
+  static constexpr std::size_t kSize = 30'000;
+
+  KeepFaults() {
+    for (int i = 0; i < kObjects; ++i) {
+      const auto key = fmt::format("{:03}", i);
+      pins_[key] = *put(origin_, key, as_byte_span(text(key)), {});
+    }
+    // Time goes on by itself, much faster than outside.
+    mover_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        clock_.advance(20ms);
+        std::this_thread::sleep_for(200us);
+      }
+    });
+  }
+  ~KeepFaults() override { world_->set_hook(nullptr); }
+
+  static std::string text(const std::string& key) {
+    return pattern(static_cast<std::uint64_t>(std::stoi(key)), kSize);
+  }
+  void open() {
+    static int process = 0;
+    store_ = *make_keep_store_on(world_->mount(++process), origin_,
+                                 {.limit_bytes = 1 << 30, .read_threads = 2}, context_);
+  }
+  /// Reads all, several at a time; gives the number from the cache. Any failure fails the test.
+  int epoch() {
+    std::atomic<int> hits = 0;
+    std::latch all(kObjects);
+    for (const auto& [key, pin] : pins_) {
+      store_->read({.key = key, .pin = pin}, [&, wanted = text(key)](Result<ReadResult> got) {
+        EXPECT_TRUE(got) << got.error().to_string();
+        if (got) {
+          EXPECT_TRUE(got->bytes.text() == wanted);
+          hits += got->from_cache ? 1 : 0;
+        }
+        all.count_down();
+      });
+    }
+    all.wait();
+    return hits;
+  }
+  /// Epochs until all is served by the cache: trouble is over at some time.
+  void expect_recovery() {
+    do {
+      store_->flush();
+    } while (epoch() < kObjects);
+  }
+  std::uint64_t notices(const std::string& kind) const {
+    for (const auto& notice : context_.notices->all())
+      if (notice.kind == kind) return notice.count;
+    return 0;
+  }
+  void fail(const std::string& what, const Error& error) {
+    world_->set_hook([what, error](const SimOp& op) -> Result<void> {
+      if (op.what == what) return error;
+      return {};
+    });
+  }
+  /// `what` does not come back before `release`.
+  void hang(const std::string& what) {
+    world_->set_hook([this, what](const SimOp& op) -> Result<void> {
+      if (op.what == what) {
+        ++hanging_;
+        while (!released_) std::this_thread::sleep_for(1ms);
+      }
+      return {};
+    });
+  }
+  void release() {
+    world_->set_hook(nullptr);
+    released_ = true;
+  }
+
+  std::shared_ptr<SimWorld> world_ = SimWorld::make();
+  ManualClock clock_;
+  MemoryStore origin_;
+  Context context_{.clock = &clock_};
+  std::map<std::string, Pin> pins_;
+  std::atomic<bool> released_ = false;
+  std::atomic<int> hanging_ = 0;
+  std::jthread mover_;
+  std::unique_ptr<KeepStore> store_;
+};
+
+TEST_F(KeepFaults, WritesThatFailCostNothingButTheCache) {
+  open();
+  fail("write", errno_error(EIO, "write"));
+  EXPECT_EQ(epoch(), 0);
+  store_->flush();
+  EXPECT_GE(notices("keep-trouble"), 1U);
+  EXPECT_GT(store_->stats().not_kept_bytes, 0U);
+  EXPECT_EQ(epoch(), 0);
+  world_->set_hook(nullptr);
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, AFullDiskCostsNothingButTheCache) {
+  open();
+  world_->set_space(100'000);
+  epoch();
+  store_->flush();
+  EXPECT_LE(epoch(), 4);
+  EXPECT_LE(world_->bytes(), 100'000U);
+  world_->set_space(1 << 30);
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, ReadsThatFailComeFromTheOrigin) {
+  open();
+  epoch();
+  store_->flush();
+  fail("read", errno_error(EIO, "read"));
+  EXPECT_EQ(epoch(), 0);
+  EXPECT_GE(notices("keep-trouble"), 1U);
+  world_->set_hook(nullptr);
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, OneBadPlaceIsNotADeadDisk) {
+  open();
+  epoch();
+  store_->flush();
+  std::atomic<int> reads = 0;
+  world_->set_hook([&reads](const SimOp& op) -> Result<void> {
+    if (op.what == "read" && op.file.ends_with(".data") && ++reads == 7)
+      return errno_error(EIO, "read");
+    return {};
+  });
+  EXPECT_EQ(epoch(), kObjects - 1);
+  EXPECT_EQ(notices("keep-trouble"), 0U);
+  store_->flush();
+  EXPECT_EQ(epoch(), kObjects) << "kept again elsewhere";
+}
+
+TEST_F(KeepFaults, ADiskThatCannotBeListedIsGoneOnWithout) {
+  fail("list", errno_error(EIO, "list"));
+  open();
+  EXPECT_EQ(epoch(), 0);
+  EXPECT_GE(notices("keep-trouble"), 1U);
+  world_->set_hook(nullptr);
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, AReadThatHangsComesFromTheOrigin) {
+  open();
+  epoch();
+  store_->flush();
+  hang("read");
+  EXPECT_EQ(epoch(), 0);
+  EXPECT_GT(hanging_, 0);
+  EXPECT_GE(notices("keep-trouble"), 1U);
+  EXPECT_EQ(epoch(), 0) << "and the next ones do not even try";
+  release();
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, AWriteThatHangsHoldsNothingUp) {
+  hang("write");
+  open();
+  EXPECT_EQ(epoch(), 0);
+  for (int i = 0; i < 3; ++i) epoch();
+  release();
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, ADiskThatHangsAtTheStartHoldsNothingUp) {
+  hang("list");
+  static int process = 1000;
+  store_ =
+      *make_keep_store_on(world_->mount(++process), origin_,
+                          {.limit_bytes = 1 << 30, .read_threads = 2, .patience = 20ms}, context_);
+  EXPECT_EQ(epoch(), 0);
+  release();
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, ReadsWaitingForAFullQueueGoOnWhenTheDiskHangs) {
+  hang("write");
+  static int process = 2000;
+  store_ = *make_keep_store_on(world_->mount(++process), origin_,
+                               {.limit_bytes = 1 << 30, .write_queue_bytes = 1}, context_);
+  EXPECT_EQ(epoch(), 0);
+  release();
+  expect_recovery();
+}
+
+}  // namespace
+}  // namespace headrace::keep
