@@ -22,6 +22,7 @@ struct Invocation {
 void add_compare(CLI::App& root, Invocation& invocation);
 void add_fetch(CLI::App& root, Invocation& invocation);
 void add_keep(CLI::App& root, Invocation& invocation);
+void add_bench_decode(CLI::App& root, Invocation& invocation);
 void add_read(CLI::App& root, Invocation& invocation);
 void add_train(CLI::App& root, Invocation& invocation);
 void add_version(CLI::App& root, Invocation& invocation);

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   Invocation invocation;
   add_fetch(root, invocation);
   add_keep(root, invocation);
+  add_bench_decode(root, invocation);
   add_read(root, invocation);
   add_compare(root, invocation);
   add_train(root, invocation);

@@ -50,8 +50,11 @@ Result<Pixels> Decoder::decode(ByteSpan encoded) {
 
 std::span<const std::string> Decoder::warnings() const { return impl_->source.warnings(); }
 
+std::size_t Decoder::bytes_touched() const { return impl_->source.bytes_touched(); }
+
 Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
-                                  const SampleKey& key, std::span<std::byte> out) {
+                                  const SampleKey& key, std::span<std::byte> out,
+                                  const SeekUse* seek) {
   if (transform.width == 0 || transform.height == 0 || out.size() != transform.sample_bytes()) {
     return Error(Code::invalid,
                  fmt::format("a sample of {} x {} takes {} bytes, not {}", transform.width,
@@ -64,8 +67,8 @@ Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
   // A flip is of the output, its padding included.
   const auto left = params.flip ? transform.width - x.at - x.size : x.at;
   SampleWriter writer(transform, {left, y.at, x.size, y.size}, out);
-  if (x.size == 0 ||
-      y.size == 0) {  // only padding to be seen; a damaged picture is one all the same
+  if (x.size == 0 || y.size == 0) {
+    // Only padding is to be seen; a damaged picture is one all the same.
     HEADRACE_TRY(impl_->source.whole());
     return {};
   }
@@ -78,7 +81,7 @@ Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
                         Filter::bilinear,
                         transform.pass_order},
                        writer);
-  return impl_->source.part(box, impl_->resizer);
+  return impl_->source.part(box, impl_->resizer, seek == nullptr ? SeekUse{} : *seek);
 }
 
 }  // namespace headrace

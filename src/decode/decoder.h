@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "headrace/base/bytes.h"
+#include "headrace/base/digest.h"
 #include "headrace/base/result.h"
 #include "headrace/decode/transform.h"
 
@@ -31,6 +32,18 @@ struct DecodeLimits {
   std::uint32_t scans = 256;        ///< more are allowed while scans × pixels stay below `pixels`
   std::uint32_t warnings = 10'000;  ///< of one picture
   bool allow_truncated = false;     ///< JPEG: false: a cut picture is a bad sample
+  bool library_only = false;        ///< JPEG: by libjpeg-turbo alone, to compare with
+};
+
+/// What is known of where decoding can begin inside a picture (jpeg/SEEK-INDEX.md), and whether to
+/// find out. Both spans are borrowed for the call.
+struct SeekUse {
+  /// Made by an earlier decode of the same bytes; empty: none at hand.
+  ByteSpan index;
+  /// Hash of the picture's bytes: an index that was made from others is not used.
+  Hash128 payload;
+  /// If given: becomes the picture's index, if none at hand fits and it can have one; else empty.
+  std::vector<std::byte>* record = nullptr;
 };
 
 struct PictureInfo {
@@ -59,8 +72,12 @@ class Decoder {
   /// The whole picture. Damage and unsupported formats are `corrupt`; limits are `exhausted`.
   Result<Pixels> decode(ByteSpan encoded);
   /// Decode, crop, resize, flip, convert: straight into `out`, of `transform.sample_bytes()`.
+  /// With a seek index only what the crop needs is read, and the pixels are the same; damage
+  /// elsewhere is not looked for again. An index that does not fit is as good as none.
   Result<void> decode_into(ByteSpan encoded, const Transform& transform, const SampleKey& key,
-                           std::span<std::byte> out);
+                           std::span<std::byte> out, const SeekUse* seek = nullptr);
+  /// Of the last decode_into: how many of the encoded bytes were read, the index included.
+  std::size_t bytes_touched() const;
   /// Of the last call: what decoded all the same, a line for each kind; empty as a rule.
   std::span<const std::string> warnings() const;
 

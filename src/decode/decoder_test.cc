@@ -211,6 +211,92 @@ TEST(Decoder, IsUsableAfterEveryFailure) {
   }
 }
 
+class SeekIndexes : public testing::Test {
+ protected:
+  std::vector<std::byte> record(const std::string& bytes) {
+    std::vector<std::byte> index{std::byte{1}};
+    const SeekUse use{{}, hash_bytes(as_byte_span(bytes)), &index};
+    EXPECT_TRUE(decode(bytes, use));
+    return index;
+  }
+  bool decode(const std::string& bytes, const SeekUse& use, const SampleKey& key = {}) {
+    return decoder.decode_into(as_byte_span(bytes), transform, key, out, &use).ok();
+  }
+
+  Transform transform = small(Augment::random_resized_crop, Layout::nhwc_u8);
+  std::vector<std::byte> out = std::vector<std::byte>(transform.sample_bytes());
+  Decoder decoder;
+};
+
+TEST_F(SeekIndexes, GiveTheSamePixelsFromFewerBytes) {
+  for (const auto* file : {"jpeg/baseline_420.jpg", "jpeg/baseline_444.jpg",
+                           "jpeg/baseline_422.jpg", "jpeg/grey.jpg", "jpeg/optimised.jpg"}) {
+    const auto bytes = picture(file);
+    const auto index = record(bytes);
+    ASSERT_FALSE(index.empty()) << file;
+    std::vector<std::byte> again{std::byte{1}};
+    const SeekUse use{index, hash_bytes(as_byte_span(bytes)), &again};
+    std::size_t touched = 0;
+    for (std::uint64_t sample = 0; sample < 100; ++sample) {
+      const SampleKey key{3, 0, sample};
+      const auto expected = decoded(bytes, transform, key);
+      ASSERT_TRUE(decode(bytes, use, key));
+      ASSERT_EQ(out, expected) << file << ' ' << sample;
+      touched += decoder.bytes_touched();
+    }
+    EXPECT_LT(touched, 100 * bytes.size()) << file;
+    EXPECT_TRUE(again.empty());  // it was there already
+  }
+}
+
+TEST_F(SeekIndexes, OfOtherBytesAreNotUsed) {
+  const auto bytes = picture("jpeg/baseline_420.jpg");
+  const auto other = picture("jpeg/optimised.jpg");
+  const auto others = record(other);
+  std::vector<std::byte> index;
+  SeekUse use{others, hash_bytes(as_byte_span(bytes)), &index};
+  ASSERT_TRUE(decode(bytes, use));
+  EXPECT_EQ(out, decoded(bytes, transform));
+  EXPECT_EQ(decoder.bytes_touched(), bytes.size());
+  EXPECT_FALSE(index.empty());  // made anew
+  use = {index, use.payload, nullptr};
+  for (std::size_t at = 0; at < index.size(); ++at) {  // any damage: as good as none
+    index[at] ^= std::byte{0x10};
+    ASSERT_TRUE(decode(bytes, use));
+    ASSERT_EQ(out, decoded(bytes, transform)) << at;
+    index[at] ^= std::byte{0x10};
+  }
+}
+
+TEST_F(SeekIndexes, AreNotMadeOfWhatOnlyTheLibraryDecodes) {
+  EXPECT_TRUE(record(picture("jpeg/progressive_420.jpg")).empty());
+  EXPECT_TRUE(record(picture("jpeg/scan_bitflip_0.jpg")).empty());
+  EXPECT_TRUE(record(picture("png/rgb8.png")).empty());
+}
+
+TEST(Decoder, OwnDecoderAndLibraryGiveTheSamePixels) {
+  DecodeLimits limits;
+  limits.library_only = true;
+  Decoder library(limits);
+  Decoder own;
+  for (const auto* file : {"jpeg/baseline_420.jpg", "jpeg/baseline_444.jpg", "jpeg/grey.jpg",
+                           "jpeg/baseline_422.jpg", "jpeg/restart_7mcu.jpg", "jpeg/quality_1.jpg",
+                           "jpeg/size_17x33_2x2.jpg", "jpeg/scan_bitflip_2.jpg"}) {
+    const auto bytes = picture(file);
+    for (const auto augment : {Augment::random_resized_crop, Augment::center_crop}) {
+      const auto transform = small(augment, Layout::nchw_f32);
+      std::vector<std::byte> one(transform.sample_bytes());
+      std::vector<std::byte> two(transform.sample_bytes());
+      for (std::uint64_t sample = 0; sample < 30; ++sample) {
+        const SampleKey key{4, 0, sample};
+        ASSERT_TRUE(own.decode_into(as_byte_span(bytes), transform, key, one).ok());
+        ASSERT_TRUE(library.decode_into(as_byte_span(bytes), transform, key, two).ok());
+        ASSERT_EQ(one, two) << file << ' ' << sample;
+      }
+    }
+  }
+}
+
 TEST(Decoder, ABufferOfTheWrongSizeIsInvalid) {
   const auto bytes = picture("jpeg/baseline_420.jpg");
   std::vector<std::byte> out(7);

@@ -49,11 +49,12 @@ Result<PictureInfo> RgbSource::open(ByteSpan encoded) {
   encoded_ = encoded;
   warnings_.clear();
   fast_taken_ = false;
+  touched_ = encoded.size();
   const auto format = sniff(encoded);
   Result<PictureInfo> info = PictureInfo{};
   switch (format) {
     case PictureFormat::jpeg:
-      fast_taken_ = fast_.open(encoded).empty() &&
+      fast_taken_ = !limits_.library_only && fast_.open(encoded).empty() &&
                     std::uint64_t{fast_.width()} * fast_.height() <= limits_.pixels;
       if (fast_taken_) {
         info = PictureInfo{PictureFormat::jpeg, fast_.width(), fast_.height()};
@@ -94,7 +95,7 @@ bool RgbSource::fast_whole() {
   return fast_.decode({0, 0, info_.width, info_.height}, rgb_.data(), stride);
 }
 
-bool RgbSource::fast_part(const Box& part, Resizer& resizer) {
+bool RgbSource::fast_part(const Box& part, Resizer& resizer, const SeekUse& seek) {
   class Rows : public jpeg::PlaneRows {
    public:
     explicit Rows(Resizer& resizer) : resizer_(resizer) {}
@@ -104,7 +105,16 @@ bool RgbSource::fast_part(const Box& part, Resizer& resizer) {
     Resizer& resizer_;
   };
   Rows rows(resizer);
-  return fast_.decode(part, rows);
+  if (!seek.index.empty()) {
+    if (fast_.decode_indexed(part, rows, seek.index, seek.payload)) {
+      touched_ = fast_.bytes_touched() + seek.index.size();
+      return true;
+    }
+    resizer.restart();
+  }
+  if (!fast_.decode(part, rows, seek.record != nullptr)) return false;
+  if (seek.record != nullptr) *seek.record = fast_.seek_index(seek.payload);
+  return true;
 }
 
 Result<void> RgbSource::jpeg_whole(std::size_t stride) {
@@ -117,13 +127,14 @@ Result<void> RgbSource::jpeg_whole(std::size_t stride) {
   return jpeg_.finish();
 }
 
-Result<void> RgbSource::part(const Box& box, Resizer& resizer) {
+Result<void> RgbSource::part(const Box& box, Resizer& resizer, const SeekUse& seek) {
+  if (seek.record != nullptr) seek.record->clear();
   Box needed = resizer.needed();
   needed.left += box.left;
   needed.top += box.top;
   if (info_.format == PictureFormat::jpeg) {
     if (fast_taken_) {
-      if (fast_part(needed, resizer)) return {};
+      if (fast_part(needed, resizer, seek)) return {};
       resizer.restart();
     }
     auto done = jpeg_part(needed, resizer);

@@ -32,8 +32,11 @@ class RgbSource {
   Result<RgbView> whole();
   /// The part of the picture at `box`, into a resizer that was begun with the box's size: exactly
   /// the pixels that `whole` would give there. The whole file is looked at all the same, so that
-  /// a damaged picture is refused whatever its crop. REQUIRES: open succeeded
-  Result<void> part(const Box& box, Resizer& resizer);
+  /// a damaged picture is refused whatever its crop; unless `seek` holds an index that fits.
+  /// REQUIRES: open succeeded
+  Result<void> part(const Box& box, Resizer& resizer, const SeekUse& seek);
+  /// Of the last `part`: how many of the encoded bytes were read, the index included.
+  std::size_t bytes_touched() const { return touched_; }
 
   /// Of the picture that was opened last.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -41,7 +44,7 @@ class RgbSource {
  private:
   /// By our own decoder; false if it does not find the data clean.
   bool fast_whole();
-  bool fast_part(const Box& part, Resizer& resizer);
+  bool fast_part(const Box& part, Resizer& resizer, const SeekUse& seek);
   Result<void> jpeg_whole(std::size_t stride);
   Result<void> jpeg_part(const Box& part, Resizer& resizer);
 
@@ -51,6 +54,7 @@ class RgbSource {
   JpegLibrary jpeg_;
   ByteSpan encoded_;
   PictureInfo info_;
+  std::size_t touched_ = 0;
   std::vector<std::uint8_t> rgb_;
   std::vector<std::string> warnings_;
 };

@@ -58,6 +58,8 @@ class RegionDecoder {
   bool decode_indexed(const Box& box, std::uint8_t* rgb, std::size_t stride, ByteSpan index,
                       const Hash128& payload);
   bool decode_indexed(const Box& box, PlaneRows& rows, ByteSpan index, const Hash128& payload);
+  /// How many bytes of the picture the last `decode_indexed` read.
+  std::size_t bytes_touched() const { return touched_; }
 
  private:
   /// Where finished rows go: one of the two.
@@ -115,6 +117,7 @@ class RegionDecoder {
   std::uint32_t first_mcu_row_ = 0, last_mcu_row_ = 0;
   std::array<Arena, kStreams> arenas_;
   std::size_t arena_size_ = 0;
+  std::size_t touched_ = 0;
   std::vector<BlockPlan> plan_;
   std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros
   std::vector<std::uint8_t> cb_line_, cr_line_, grey_;

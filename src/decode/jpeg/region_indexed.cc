@@ -67,6 +67,7 @@ bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, 
   }
   const std::size_t first = begin / 8;
   if (first < headers_.scan_begin || first >= end || end > bytes_.size()) return false;
+  touched_ += end - first;
   std::uint8_t* const to = clean_.data() + used;
   std::uint8_t* const stop = unstuff(bytes_.subspan(first, end - first), to);
   std::memset(stop, 0, kSlack);
@@ -109,6 +110,7 @@ bool RegionDecoder::decode_indexed_to(const Box& box, const Target& target, Byte
   const std::uint32_t interval = checkpoint_interval(headers_);
   lay_out(box, interval);
   plan_blocks();
+  touched_ = headers_.scan_begin;
   if (clean_.size() < bytes_.size() + kStreams * kSlack) {
     clean_.resize(bytes_.size() + kStreams * kSlack);
   }

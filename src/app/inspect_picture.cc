@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspect_picture.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "headrace/decode/picture_report.h"
+
+namespace headrace::app {
+
+Result<int> inspect_picture(const std::string& path, bool json) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (!file.is_open() || file.bad()) return errno_error(errno, "read").at(path);
+  const auto report = report_picture(as_byte_span(bytes));
+  const std::string_view verdict = report.decodes ? "decodes" : "rejected";
+  if (json) {
+    const nlohmann::ordered_json line{{"schema", 1},
+                                      {"width", report.width},
+                                      {"height", report.height},
+                                      {"format", to_string(report.format)},
+                                      {"rgb_sha256", report.rgb_sha256},
+                                      {"warnings", report.warnings},
+                                      {"verdict", verdict},
+                                      {"reason", report.reason}};
+    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return report.decodes ? 0 : 1;
+  }
+  fmt::print("{}: {} {} x {}, {}\n", path, to_string(report.format), report.width, report.height,
+             verdict);
+  if (report.decodes) fmt::print("  RGB SHA-256 {}\n", report.rgb_sha256);
+  for (const auto& warning : report.warnings) fmt::print("  warning: {}\n", warning);
+  if (!report.decodes) fmt::print("  {}\n", report.reason);
+  return report.decodes ? 0 : 1;
+}
+
+}  // namespace headrace::app
