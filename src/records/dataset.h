@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct Extent {
   std::string key;
   Pin pin;
   ByteRange range;  ///< length is always given
+};
+
+/// A record as it is framed, with all headers that stand in it. For listings and copies.
+struct RawRecord {
+  Bytes content;
+  std::optional<std::string> key;  ///< if records of the format have one
+  std::vector<float> labels;       ///< empty if it has none
 };
 
 /// One sample as its container held it. `payload` is the encoded picture, without any container.
@@ -53,6 +61,11 @@ class Dataset {
   virtual Extent locate(SampleId id) const = 0;
   /// The frame's meaning. `corrupt` if it has none; the payload shares the frame's block.
   virtual Result<Sample> parse(SampleId id, const Bytes& frame) const = 0;
+  /// What the frame holds, samples or not: legal records that make no sample, such as empty ones,
+  /// are no error. `corrupt` if the bytes are no record.
+  virtual Result<RawRecord> raw(SampleId /*id*/, const Bytes& frame) const {
+    return RawRecord{.content = frame, .key = std::nullopt, .labels = {}};
+  }
   /// For messages and the quarantine file: "cat/7.jpg", "train.rec#41 @ 5321".
   virtual std::string name(SampleId id) const = 0;
   /// Byte-sorted class names; empty where the format has only numbers.

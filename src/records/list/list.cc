@@ -69,6 +69,10 @@ class ListSet final : public Dataset {
     const auto labels = table_.labels_of(entry(id));
     return Sample{.labels = {labels.begin(), labels.end()}, .payload = frame};
   }
+  Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
+    const auto labels = table_.labels_of(entry(id));
+    return RawRecord{.content = frame, .key = name(id), .labels = {labels.begin(), labels.end()}};
+  }
   std::string name(SampleId id) const override { return std::string(table_.path(entry(id))); }
   const std::vector<std::string>& classes() const override { return table_.classes; }
   Hash128 fingerprint() const override { return fingerprint_; }

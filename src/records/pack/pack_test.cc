@@ -50,8 +50,7 @@ Digests digests(Store& store) {
 std::map<std::string, std::string> contents(Store& store) {
   std::map<std::string, std::string> all;
   const auto infos = list_all(store, "", {});
-  for (const auto& info : *infos)
-    all[info.key] = read_now(store, {.key = info.key})->bytes.text();
+  for (const auto& info : *infos) all[info.key] = read_now(store, {.key = info.key})->bytes.text();
   return all;
 }
 

@@ -41,6 +41,14 @@ class RecordioSet final : public Dataset {
     if (!sample) return std::move(sample).error().at(name(id));
     return sample;
   }
+  Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
+    HEADRACE_TRY(index_.check(id));
+    auto record = recordio::unframe(frame);
+    if (!record) return std::move(record).error().at(name(id));
+    RawRecord raw{.content = *std::move(record), .key = std::nullopt, .labels = {}};
+    if (auto image = recordio::parse_image_record(raw.content)) raw.labels = image->labels;
+    return raw;
+  }
   std::string name(SampleId id) const override { return index_.name(id); }
   const std::vector<std::string>& classes() const override { return classes_.names(); }
   Hash128 fingerprint() const override { return fingerprint_; }

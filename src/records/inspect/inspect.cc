@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/records/inspect/inspect.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "headrace/records/sha256.h"
+
+namespace headrace {
+
+Summary summarise(const Dataset& set) {
+  Summary summary{.format = set.format(),
+                  .samples = set.size(),
+                  .classes = set.classes(),
+                  .fingerprint = set.fingerprint(),
+                  .index_source = set.index_source(),
+                  .damage = set.damage()};
+  for (std::uint64_t id = 0; id < set.size(); ++id) {
+    const std::uint64_t bytes = set.frame_bytes(SampleId{id});
+    summary.frame_bytes += bytes;
+    summary.smallest = id == 0 ? bytes : std::min(summary.smallest, bytes);
+    summary.largest = std::max(summary.largest, bytes);
+  }
+  return summary;
+}
+
+Result<RecordsEnd> list_records(Store& store, const Dataset& set, const ReadAheadOptions& reading,
+                                const std::stop_token& stop,
+                                const std::function<void(const RecordLine&)>& use) {
+  RecordsEnd end{.records = 0, .damage = set.damage()};
+  ReadAhead reader(store, set, reading, stop);
+  std::string object;
+  std::uint64_t record = 0;
+  while (auto answer = reader.next()) {
+    if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
+    HEADRACE_TRY(const auto frame, std::move(answer->frame));
+    Extent extent = set.locate(answer->id);
+    if (extent.key != object) {
+      object = extent.key;
+      record = 0;
+    }
+    const auto raw = set.raw(answer->id, frame);
+    if (!raw) {
+      // What the index knows as damage is in the list already, with its true end.
+      const bool known = std::ranges::any_of(end.damage, [&extent](const PlacedDamage& one) {
+        return one.key == extent.key && one.damage.begin == extent.range.offset;
+      });
+      if (!known) {
+        end.damage.push_back({.key = extent.key,
+                              .damage = {.begin = extent.range.offset,
+                                         .end = extent.range.offset + extent.range.length,
+                                         .why = raw.error().cause()}});
+      }
+      continue;
+    }
+    use({.record = record++,
+         .object = object,
+         .offset = extent.range.offset,
+         .length = raw->content.size(),
+         .sha256 = sha256_hex(raw->content.span()),
+         .key = raw->key,
+         .labels = raw->labels});
+    ++end.records;
+  }
+  return end;
+}
+
+}  // namespace headrace

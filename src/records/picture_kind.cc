@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/records/picture_kind.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+using namespace std::string_view_literals;
+
+bool webp(std::string_view text) { return text.starts_with("RIFF") && text.substr(8, 4) == "WEBP"; }
+
+}  // namespace
+
+std::string_view picture_kind(ByteSpan bytes) {
+  const std::string_view text = as_text(bytes);
+  if (text.empty()) return "empty";
+  if (text.size() >= 12 && webp(text)) return "webp";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kMagic = {{
+      {"\xff\xd8\xff"sv, "jpeg"},
+      {"\x89PNG\r\n\x1a\n"sv, "png"},
+      {"GIF87a"sv, "gif"},
+      {"GIF89a"sv, "gif"},
+      {"BM"sv, "bmp"},
+      {"II*\0"sv, "tiff"},
+      {"MM\0*"sv, "tiff"},
+  }};
+  for (const auto& [magic, kind] : kMagic)
+    if (text.starts_with(magic)) return kind;
+  return "unknown";
+}
+
+std::string_view picture_problem(ByteSpan bytes) {
+  const std::string_view text = as_text(bytes);
+  const std::string_view kind = picture_kind(bytes);
+  if (kind == "empty") return "an empty picture";
+  if (kind == "unknown") return "no picture: its first bytes are of no known kind";
+  // Ends are looked for, not expected at the end: many files carry something behind them.
+  if (kind == "jpeg" && text.rfind("\xff\xd9"sv) == std::string_view::npos)
+    return "a JPEG without its end mark";
+  if (kind == "png" && text.rfind("IEND"sv) == std::string_view::npos)
+    return "a PNG without its last chunk";
+  if (kind == "webp") {
+    std::uint32_t length = 0;
+    std::memcpy(&length, &bytes[4], sizeof length);
+    if (std::uint64_t{length} + 8 > bytes.size()) return "a WebP that is shorter than it says";
+  }
+  return {};
+}
+
+}  // namespace headrace

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file What an encoded picture is, from its first bytes. Pure; nothing is decoded.
+#pragma once
+
+#include <string_view>
+
+#include "headrace/base/bytes.h"
+
+namespace headrace {
+
+/// "jpeg", "png", "webp", "gif", "bmp", "tiff"; "empty" without bytes; "unknown".
+std::string_view picture_kind(ByteSpan bytes);
+
+/// Empty if nothing is wrong as far as can be told without decoding: a known kind, and an end
+/// where the kind has one (PNG's IEND, JPEG's EOI, WebP's length).
+std::string_view picture_problem(ByteSpan bytes);
+
+}  // namespace headrace
