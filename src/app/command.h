@@ -19,12 +19,15 @@ struct Invocation {
   std::function<Result<int>(const std::stop_token&)> run;
 };
 
+void add_bench_decode(CLI::App& root, Invocation& invocation);
 void add_compare(CLI::App& root, Invocation& invocation);
 void add_fetch(CLI::App& root, Invocation& invocation);
+void add_inspect(CLI::App& root, Invocation& invocation);
 void add_keep(CLI::App& root, Invocation& invocation);
-void add_bench_decode(CLI::App& root, Invocation& invocation);
+void add_pack(CLI::App& root, Invocation& invocation);
 void add_read(CLI::App& root, Invocation& invocation);
 void add_train(CLI::App& root, Invocation& invocation);
+void add_verify(CLI::App& root, Invocation& invocation);
 void add_version(CLI::App& root, Invocation& invocation);
 
 }  // namespace headrace::app

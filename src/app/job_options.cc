@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "source_options.h"
+
 namespace headrace::app {
 namespace {
 
@@ -30,11 +32,7 @@ void add_where(CLI::App& command, JobArguments& a) {
   command.add_option("--keep-bytes", a.job.keep_bytes, "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
-  command.add_option("--format", a.job.open.format, "folder, recordio, … (default: from content)");
-  command.add_option("--list", a.job.open.list,
-                     "A .lst or .csv file that names and labels samples");
-  command.add_flag("--root-files-skip", a.job.open.skip_root_files,
-                   "Leave out pictures that lie beside the class folders");
+  add_source_options(command, a.job.open);
 }
 
 void add_order(CLI::App& command, JobArguments& a) {

@@ -25,12 +25,15 @@ int run(int argc, char** argv) {
   root.require_subcommand(1);
   root.set_help_all_flag("--help-all", "Help of every command");
   Invocation invocation;
-  add_fetch(root, invocation);
-  add_keep(root, invocation);
   add_bench_decode(root, invocation);
-  add_read(root, invocation);
   add_compare(root, invocation);
+  add_fetch(root, invocation);
+  add_inspect(root, invocation);
+  add_keep(root, invocation);
+  add_pack(root, invocation);
+  add_read(root, invocation);
   add_train(root, invocation);
+  add_verify(root, invocation);
   add_version(root, invocation);
   try {
     root.parse(argc, argv);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source_options.h"
+
+#include "headrace/base/uri.h"
+#include "headrace/storage/open_store.h"
+
+namespace headrace::app {
+
+void add_root_files(CLI::App& command, OpenOptions& options) {
+  command
+      .add_option_function<std::string>(
+          "--root-files",
+          [&options](const std::string& value) { options.skip_root_files = value == "skip"; },
+          "Files beside the class folders: error, or skip them")
+      ->check(CLI::IsMember({"error", "skip"}));
+}
+
+void add_source_options(CLI::App& command, OpenOptions& options) {
+  command.add_option("--format", options.format, "folder, recordio, … (default: from content)");
+  command.add_option("--list", options.list, "A .lst or .csv that names and labels samples");
+  add_root_files(command, options);
+}
+
+Result<Source> open_source(const std::string& text, const Context& context, OpenOptions options,
+                           const std::stop_token& stop) {
+  HEADRACE_TRY(const Uri uri, parse_uri(text));
+  Source source;
+  HEADRACE_TRY(source.store, open_store(uri, context, {.stop = stop}));
+  options.stop = stop;
+  HEADRACE_TRY(source.set, open_dataset(*source.store, context, options));
+  return source;
+}
+
+}  // namespace headrace::app
