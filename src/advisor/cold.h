@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file Files put out of the page cache, and proof of it. Thread-safe.
 ///
-/// Each file is written back (fsync), dropped (posix_fadvise DONTNEED), and looked at (mincore):
-/// pages that stay, because somebody maps or dirties them, make the row `warm`. What mincore does
-/// not see, such as the cache of a remote server or of a disk itself, is not claimed.
+/// Each file is dropped (posix_fadvise DONTNEED) and looked at (mincore); if pages stayed, it is
+/// written back (fsync) and dropped again. Pages that stay then, because somebody maps them, make
+/// the row `warm`. What mincore does not see, such as the cache of a remote server or of a disk
+/// itself, is not claimed.
 #pragma once
 
 #include <stop_token>
