@@ -50,7 +50,7 @@ void RegionDecoder::plan_blocks() {
   }
   BlockPlan last = plan_.back();
   last.out = static_cast<std::uint32_t>(arena_size_ - kGroupSize);
-  plan_.push_back(last);
+  plan_.insert(plan_.end(), kSparePlans, last);
 }
 
 /// Appends the clean bytes of the row's stretch to clean_, of which `used` are taken.
@@ -82,7 +82,7 @@ bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, 
 void RegionDecoder::sum_dc(const Checkpoint& begin, std::int16_t* coefficients) const {
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
     std::int16_t dc = begin.predictors[i];
-    for (std::size_t b = 0; b + 1 < plan_.size(); ++b) {
+    for (std::size_t b = 0; b + kSparePlans < plan_.size(); ++b) {
       if (plan_[b].component != i) continue;
       std::int16_t& value = coefficients[plan_[b].out];
       dc = static_cast<std::int16_t>(dc + value);

@@ -70,7 +70,7 @@ HWY_INLINE void run_together(std::array<Stream, kStreams>& all, const StreamTabl
 
 bool DecodeStreams(std::span<const StreamRow> rows, std::span<const BlockPlan> plan,
                    const StreamTables& tables) {
-  const BlockPlan* const end = plan.data() + plan.size() - 1;
+  const BlockPlan* const end = plan.data() + plan.size() - kSparePlans;
   std::array<Stream, kStreams> streams{};
   std::size_t active = 0;
   for (const StreamRow& row : rows) {

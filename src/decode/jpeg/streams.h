@@ -37,8 +37,9 @@ struct StreamRow {
   std::int16_t* base = nullptr;  ///< zeroed coefficients
 };
 
-/// `plan` has one entry more than there are blocks: room for one value that means nothing. False: a
-/// code that does not exist.
+/// `plan` has kSparePlans entries more than there are blocks: room for one symbol that means
+/// nothing, and for the look beyond it. False: a code that does not exist.
+inline constexpr std::size_t kSparePlans = 2;
 bool decode_streams(std::span<const StreamRow> rows, std::span<const BlockPlan> plan,
                     const StreamTables& tables);
 
