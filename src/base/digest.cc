@@ -2,7 +2,11 @@
 #include "headrace/base/digest.h"
 
 #include <fmt/format.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>  // AVX2 and AVX-512 where the processor has them: 5 times as fast
+#else
 #include <xxhash.h>
+#endif
 
 #include <bit>
 #include <charconv>

@@ -20,6 +20,7 @@ constexpr std::uint64_t kLargestSegment = std::uint64_t{1} << 30U;  // data offs
 constexpr std::uint64_t kSegments = 64;
 /// Files take whole blocks: two of them are partly empty in each segment.
 constexpr std::uint64_t kBlocks = std::uint64_t{8} << 10U;
+constexpr std::uint64_t kUsualEntry = 104;  // bytes in a log: only to guess how many there are
 constexpr int kTries = 32;
 constexpr std::uint32_t kSamples = 32;  ///< places remembered of a segment
 constexpr std::uint32_t kReplaced = 3;  ///< of them replaced: then the segment is an old version's
@@ -112,6 +113,12 @@ bool Cache::is_unwanted(std::uint32_t number) const {
 }
 
 Result<Bytes> Cache::read(const Parts& parts) {
+  HEADRACE_TRY(auto bytes, read(parts, true));
+  if (!bytes) return Error(Code::unavailable, "not read").at(disk_->describe());  // cannot be
+  return *std::move(bytes);
+}
+
+Result<std::optional<Bytes>> Cache::read(const Parts& parts, bool wait) {
   std::uint64_t total = 0;
   for (const Part& part : parts) total += part.length;
   Buffer buffer(total);
@@ -135,7 +142,9 @@ Result<Bytes> Cache::read(const Parts& parts) {
       into = scratch;
       next = i + 1;
     }
-    if (auto got = parts[i].segment->read(first.data_offset, into); !got) {
+    auto got = parts[i].segment->read(first.data_offset, into, wait);
+    if (got && !*got) return std::optional<Bytes>();
+    if (!got) {
       // Damaged, gone, or a bad place of the disk: forgotten, and kept anew elsewhere.
       drop(Parts(parts.begin() + static_cast<std::ptrdiff_t>(i),
                  parts.begin() + static_cast<std::ptrdiff_t>(next)));
@@ -162,7 +171,7 @@ Result<Bytes> Cache::read(const Parts& parts) {
       into = into.subspan(part.piece.length);
     }
   }
-  return std::move(buffer).freeze(total);
+  return std::optional(std::move(buffer).freeze(total));
 }
 
 void Cache::drop(const Parts& parts) {
@@ -194,6 +203,17 @@ Result<void> Cache::learn(const std::vector<DiskEntry>& listed) {
   // Older ones first: of two copies of a piece the newer one is known in the end.
   std::ranges::sort(unknown, {}, &SegmentName::sequence);
   for (const auto& name : unknown) adopt(name);
+  if (std::uint64_t ours = 0; !unknown.empty()) {
+    for (const DiskEntry& entry : listed) {
+      const auto name = name_of(entry.name, ".log");
+      const auto known = name ? known_.find(name->stem()) : known_.end();
+      const bool unread = known != known_.end() && known->second.number != 0 &&
+                          known->second.segment->followed() < entry.bytes;
+      if (unread) ours += entry.bytes - known->second.segment->followed();
+    }
+    const MutexLock lock(mutex_);
+    HEADRACE_TRY(index_.reserve(ours / kUsualEntry));
+  }
   for (const auto& [stem, known] : known_) HEADRACE_TRY(follow(known));
   return {};
 }

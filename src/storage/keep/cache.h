@@ -62,6 +62,8 @@ class Cache {
   /// Their bytes, each piece verified. On damage (`corrupt`), or when the segment is gone, the
   /// piece is forgotten.
   Result<Bytes> read(const Parts& parts);
+  /// The same without waiting for the disk: nothing if not all of it is in memory.
+  Result<std::optional<Bytes>> read_at_hand(const Parts& parts) { return read(parts, false); }
   void drop(const Parts& parts);
 
   /// Keeps the items, or those that fit; gives the bytes of those that did not.
@@ -90,6 +92,7 @@ class Cache {
     std::uint64_t object = 0;  ///< low half of its id
   };
 
+  Result<std::optional<Bytes>> read(const Parts& parts, bool wait);
   bool is_ours(const Segment& segment) const { return segment.header().store == options_.store; }
   Result<void> learn(const std::vector<DiskEntry>& listed) HEADRACE_REQUIRES(learning_);
   void adopt(const SegmentName& name) HEADRACE_REQUIRES(learning_);

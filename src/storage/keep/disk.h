@@ -31,6 +31,9 @@ class DiskFile {
 
   /// Bytes read: less than asked for only at the end of the file.
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) = 0;
+  /// The same, but only what is in memory: bytes read, less if the rest would have to be waited
+  /// for.
+  virtual Result<std::size_t> read_at_hand(std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Result<void> write_at(std::uint64_t offset, ByteSpan bytes) = 0;
   /// False if another handle holds a lock that conflicts. Never waits.
   virtual Result<bool> try_lock(LockByte byte, LockKind kind) = 0;

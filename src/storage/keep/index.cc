@@ -51,7 +51,11 @@ bool Index::holds(const Hash128& object, std::uint64_t offset, std::uint32_t len
 }
 
 Result<void> Index::insert(const Hash128& object, Piece piece) {
-  if (filled_ * 10 >= capacity_ * 7) HEADRACE_TRY(grow());
+  if (filled_ * 10 >= capacity_ * 7) {
+    std::uint64_t usable_places = 0;
+    for (std::uint64_t i = 0; i < capacity_; ++i) usable_places += usable(slots()[i]) ? 1 : 0;
+    HEADRACE_TRY(grow(usable_places * 7 / 4));  // at most 40 % full afterwards
+  }
   piece.cell = cell_of(object, piece.offset / kCell);
   piece.filled = 1;
   for (std::uint64_t at = home(piece.cell);; at = (at + 1) & (capacity_ - 1)) {
@@ -92,11 +96,14 @@ void Index::drop(const Piece& piece) {
   }
 }
 
-Result<void> Index::grow() {
-  std::uint64_t usable_places = 0;
-  for (std::uint64_t i = 0; i < capacity_; ++i) usable_places += usable(slots()[i]) ? 1 : 0;
+Result<void> Index::reserve(std::uint64_t entries) {
+  if ((filled_ + entries) * 10 < capacity_ * 7) return {};
+  return grow(filled_ + entries);
+}
+
+Result<void> Index::grow(std::uint64_t entries) {
   std::uint64_t wanted = kFirstCapacity;
-  while (usable_places * 10 >= wanted * 4) wanted *= 2;  // at most 40 % full after growing
+  while (entries * 10 >= wanted * 7) wanted *= 2;
   HEADRACE_TRY(auto file, MappedFile::temporary());
   HEADRACE_TRY(file.reserve(wanted * sizeof(Piece)));  // a new file is full of zeros
   std::swap(file, file_);

@@ -46,12 +46,15 @@ class Index {
   /// Forgets the piece where it lies, if it is still the one that is known.
   void drop(const Piece& piece);
 
+  /// Makes room for so many at once, which is cheaper than growing to it.
+  Result<void> reserve(std::uint64_t entries);
+
   std::uint64_t entries() const { return live_; }
 
  private:
   std::uint64_t home(const Hash128& cell) const { return cell.low & (capacity_ - 1); }
   Piece* slots() const { return static_cast<Piece*>(static_cast<void*>(file_.data())); }
-  Result<void> grow();
+  Result<void> grow(std::uint64_t entries);
   void place(const Piece& piece);
   bool usable(const Piece& piece) const { return piece.segment != 0 && alive_(piece.segment); }
 

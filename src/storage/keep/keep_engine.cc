@@ -27,6 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kWriteAtOnce = std::uint64_t{16} << 20U;
 constexpr Nanos kTick = 250ms;  ///< of the watcher; also how often others' logs are followed
+constexpr std::uint64_t kReadHere = std::uint64_t{1} << 20U;
 constexpr int kReadErrors = 3;  ///< in a row: then it is the disk, not a place on it
 
 struct HashRange {
@@ -86,6 +87,7 @@ class Engine final : public KeepStore {
         store_(base.describe()),
         options_(options),
         context_(context),
+        opened_at_(context.clock->now()),
         health_(context),
         cache_(std::move(disk), {.store = store_, .limit = options.limit_bytes}, *context.clock),
         pool_(std::make_unique<DiskPool>(cache_, *context.clock, options.read_threads,
@@ -94,19 +96,21 @@ class Engine final : public KeepStore {
                                          })) {
     writer_ = std::jthread([this] { write(); });
     watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
-    // A disk that hangs must not hold the job up; what is read meanwhile comes from the origin.
-    auto loaded = loaded_.get_future();
-    std::ignore = loaded.wait_for(options_.patience);
   }
 
   ~Engine() override {
     watcher_ = {};
     std::vector<FlightPtr> open;
+    std::deque<std::pair<ReadRequest, ReadDone>> early;
     {
-      const MutexLock lock(mutex_);
+      MutexLock lock(mutex_);
+      while (ending_early_) lock.wait(idle_);
       closing_ = true;
       for (const auto& [id, flight] : flights_) open.push_back(flight);
+      early = std::exchange(early_, {});
     }
+    for (auto& [request, done] : early)
+      done(Error(Code::cancelled, "stopped").at(object_place(store_, request.key)));
     for (const FlightPtr& flight : open) flight->stop.request_stop();
     launch_parked();
     pool_.reset();
@@ -151,6 +155,7 @@ class Engine final : public KeepStore {
             .not_kept_bytes = not_kept_.load()};
   }
   void flush() override {
+    wait_for_the_start();
     MutexLock lock(mutex_);
     while (!to_write_.empty() || writing_) lock.wait(idle_);
   }
@@ -190,7 +195,10 @@ class Engine final : public KeepStore {
   void keep_items(std::span<const Item> items);
   void finish(const Task& task) HEADRACE_REQUIRES(mutex_);
   void look_around();
+  void end_early();
 
+  bool is_late() const { return context_.clock->now() - opened_at_ > options_.patience; }
+  void wait_for_the_start();
   void watch(const std::stop_token& stop);
   void rescue();
 
@@ -198,10 +206,11 @@ class Engine final : public KeepStore {
   const std::string store_;
   const KeepOptions options_;
   const Context context_;
+  const Nanos opened_at_;
   Health health_;
   Cache cache_;
-  std::promise<void> loaded_;
   std::atomic<bool> is_loaded_ = false;
+  std::atomic<bool> is_early_ = true;  ///< what is kept is not known yet: reads wait for that
   std::atomic<std::uint64_t> not_kept_ = 0;
   std::atomic<int> read_errors_ = 0;
 
@@ -210,6 +219,8 @@ class Engine final : public KeepStore {
   Condition idle_;
   std::unordered_map<RangeId, FlightPtr, HashRange> flights_ HEADRACE_GUARDED_BY(mutex_);
   std::deque<FlightPtr> parked_ HEADRACE_GUARDED_BY(mutex_);
+  std::deque<std::pair<ReadRequest, ReadDone>> early_ HEADRACE_GUARDED_BY(mutex_);
+  bool ending_early_ HEADRACE_GUARDED_BY(mutex_) = false;
   std::deque<Task> to_write_ HEADRACE_GUARDED_BY(mutex_);
   std::uint64_t unwritten_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< bytes delivered, not on disk
   std::uint64_t at_origin_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< reads that the origin answers
@@ -234,6 +245,10 @@ void Engine::read(ReadRequest request, ReadDone done) {
   if (request.stop.stop_requested())
     return done(Error(Code::cancelled, "stopped").at(object_place(store_, request.key)));
   request.range = *range;
+  if (is_early_.load(std::memory_order_acquire)) {
+    const MutexLock lock(mutex_);
+    if (is_early_) return early_.emplace_back(std::move(request), std::move(done)), void();
+  }
   const RangeId id{object_id(store_, request.key, *request.pin), range->offset, range->length};
   const std::uint64_t place = place_id(store_, request.key);
   std::optional<Parts> parts;
@@ -246,13 +261,19 @@ void Engine::read(ReadRequest request, ReadDone done) {
     context_.metrics->add(Metric::cache_misses, 1);
     return fly(id, place, std::move(request), std::move(done));
   }
+  Result<std::optional<Bytes>> at_hand = std::optional<Bytes>();
+  // What is in memory costs less to copy than to hand to another thread.
+  if (range->length <= kReadHere) at_hand = cache_.read_at_hand(*parts);
   auto read = std::make_unique<DiskRead>();
   read->id = id;
   read->place = place;
   read->request = std::move(request);
   read->done = std::move(done);
-  read->parts = *std::move(parts);
-  pool_->push(std::move(read));
+  if (at_hand && !*at_hand) {
+    read->parts = *std::move(parts);
+    return pool_->push(std::move(read));
+  }
+  answer(std::move(read), at_hand ? Result<Bytes>(**std::move(at_hand)) : at_hand.error());
 }
 
 void Engine::hint(std::span<const Wanted> wanted) {
@@ -437,8 +458,16 @@ std::optional<Bytes> Engine::read_side(const Hash128& id, std::uint64_t offset,
   return std::nullopt;
 }
 
+void Engine::wait_for_the_start() {
+  const auto until = std::chrono::steady_clock::now() + options_.patience;
+  MutexLock lock(mutex_);
+  while (is_early_ && lock.wait_until(idle_, until)) {
+  }
+}
+
 Result<std::optional<Bytes>> Engine::get(const SideKey& key) {
   const Hash128 id = side_id(key);
+  wait_for_the_start();
   if (!usable()) return std::optional<Bytes>();
   auto start = read_side(id, 0, sizeof(SideHeader));
   if (!start) {
@@ -455,6 +484,7 @@ Result<std::optional<Bytes>> Engine::get(const SideKey& key) {
 }
 
 Result<void> Engine::put(const SideKey& key, ByteSpan bytes) {
+  wait_for_the_start();
   if (!usable()) return {};
   const SideHeader header{.length = bytes.size(), .hash = hash_bytes(bytes)};
   Buffer whole(sizeof header + bytes.size());
@@ -503,7 +533,7 @@ void Engine::look_around() {
 
 void Engine::write() {
   learn();
-  loaded_.set_value();
+  end_early();
   std::vector<Task> tasks;
   while (true) {
     bool look = false;
@@ -529,6 +559,23 @@ void Engine::write() {
     const MutexLock lock(mutex_);
     ++looks_;
   }
+}
+
+/// The reads that came first go on: what is kept is known, or takes too long to be found out.
+void Engine::end_early() {
+  std::deque<std::pair<ReadRequest, ReadDone>> early;
+  {
+    const MutexLock lock(mutex_);
+    if (!is_early_) return;
+    is_early_ = false;
+    early = std::exchange(early_, {});
+    ending_early_ = true;
+    idle_.notify_all();
+  }
+  for (auto& [request, done] : early) read(std::move(request), std::move(done));
+  const MutexLock lock(mutex_);
+  ending_early_ = false;
+  idle_.notify_all();
 }
 
 /// What lies on the disk: all of it the first time, then what others added.
@@ -585,6 +632,7 @@ void Engine::watch(const std::stop_token& stop) {
   std::uint64_t seen = context_.metrics->get(Metric::cache_misses);
   while (context_.clock->sleep_for(kTick, stop)) {
     rescue();
+    if (is_early_ && is_late()) end_early();
     launch_parked();
     const std::uint64_t misses = context_.metrics->get(Metric::cache_misses);
     if (misses == std::exchange(seen, misses)) continue;

@@ -173,9 +173,41 @@ TEST_F(KeepStoreTest, ANewProcessFindsWhatAnotherKept) {
   fill_origin(50);
   epoch(*open());
   auto store = open();
+  store->flush();
   EXPECT_EQ(store->stats().entries, 50U);
   EXPECT_EQ(epoch(*store), 50);
   EXPECT_EQ(origin_.reads, 50);
+}
+
+TEST_F(KeepStoreTest, ReadsBeforeItIsKnownWhatIsKeptWaitForThat) {
+  fill_origin(50);
+  epoch(*open());
+  for (int i = 0; i < 20; ++i) {
+    auto store = open();
+    std::latch all(50);
+    for (const auto& [key, pin] : pins_) {
+      store->read({.key = key, .pin = pin}, [&all](const Result<ReadResult>& got) {
+        EXPECT_TRUE(got && got->from_cache);
+        all.count_down();
+      });
+    }
+    all.wait();
+  }
+  EXPECT_EQ(origin_.reads, 50);
+}
+
+TEST_F(KeepStoreTest, ClosingAtOnceAnswersEveryRead) {
+  fill_origin(50);
+  epoch(*open());
+  for (int i = 0; i < 50; ++i) {
+    std::atomic<int> answers = 0;
+    {
+      auto store = open();
+      for (const auto& [key, pin] : pins_)
+        store->read({.key = key, .pin = pin}, [&answers](const Result<ReadResult>&) { ++answers; });
+    }
+    EXPECT_EQ(answers, 50);
+  }
 }
 
 TEST_F(KeepStoreTest, TwoAtOnceShareWhatTheyKeep) {

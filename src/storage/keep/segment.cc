@@ -76,7 +76,7 @@ Result<void> Segment::release() {
   return log_->unlock(LockByte::use);
 }
 
-Result<void> Segment::read(std::uint64_t data_offset, std::span<std::byte> into) {
+Result<bool> Segment::read(std::uint64_t data_offset, std::span<std::byte> into, bool wait) {
   std::shared_ptr<DiskFile> data;
   {
     const MutexLock lock(mutex_);
@@ -85,13 +85,17 @@ Result<void> Segment::read(std::uint64_t data_offset, std::span<std::byte> into)
     }
     data = data_;
   }
+  if (!wait) {
+    HEADRACE_TRY(const std::size_t at_hand, data->read_at_hand(data_offset, into));
+    return at_hand == into.size();
+  }
   HEADRACE_TRY(const std::size_t got, data->read_at(data_offset, into));
   if (got < into.size()) {
     return Error(Code::corrupt,
                  fmt::format("ends at {}, before {}", data_offset + got, data_offset + into.size()))
         .at(data_name(name_));
   }
-  return {};
+  return true;
 }
 
 namespace {

@@ -30,6 +30,8 @@ class Segment {
   /// Hands over the entries that were not handed over before; stops for good at a damaged one once
   /// nobody writes any more. An entry's name is valid during the call only.
   Result<void> follow(const std::function<void(const Entry&)>& sink);
+  /// Bytes of the log that were handed over.
+  std::uint64_t followed() const { return followed_; }
   /// Nobody writes to it any more, and all its entries were handed over.
   bool finished() const { return finished_; }
   /// Someone holds the owner's lock. Once false, it stays so.
@@ -54,8 +56,8 @@ class Segment {
     if (!was_read()) was_read_.store(true, std::memory_order_relaxed);
   }
 
-  /// `corrupt` if the data ends before that.
-  Result<void> read(std::uint64_t data_offset, std::span<std::byte> into);
+  /// `corrupt` if the data ends before that. False, only without `wait`: it is not in memory.
+  Result<bool> read(std::uint64_t data_offset, std::span<std::byte> into, bool wait);
 
   /// Its owner is this very process and inserts what it writes itself: nothing to follow.
   void set_finished() { finished_ = true; }
@@ -68,7 +70,7 @@ class Segment {
   const SegmentName name_;
   const std::unique_ptr<DiskFile> log_;
   SegmentHeader header_;
-  std::uint64_t followed_ = 0;  ///< bytes of the log that were handed over
+  std::uint64_t followed_ = 0;
   std::atomic<bool> finished_ = false;
   std::atomic<bool> held_ = false;
   std::atomic<std::uint32_t> last_pass_ = 0;

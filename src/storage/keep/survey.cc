@@ -128,7 +128,7 @@ Result<Verification> verify(const std::string& dir, bool purge, const std::stop_
     HEADRACE_TRY((*segment)->follow([&](const Entry& entry) {
       if (stop.stop_requested()) return;
       const auto into = std::span(buffer).first(entry.length);
-      auto read = (*segment)->read(entry.data_offset, into);
+      auto read = (*segment)->read(entry.data_offset, into, true);
       ++result.pieces;
       result.bytes += entry.length;
       std::string why;

@@ -34,6 +34,11 @@ class SimFile final : public DiskFile {
     return length;
   }
 
+  Result<std::size_t> read_at_hand(std::uint64_t /*offset*/,
+                                   std::span<std::byte> /*into*/) override {
+    return std::size_t{0};  // a disk that has no memory
+  }
+
   Result<void> write_at(std::uint64_t offset, ByteSpan bytes) override {
     HEADRACE_TRY(world_->begin(process_, "write", name_, bytes.size()));
     const MutexLock lock(world_->mutex_);
