@@ -88,6 +88,12 @@ class KeepStoreTest : public ::testing::Test {
     EXPECT_TRUE(made) << made.error().to_string();
     return made ? *std::move(made) : nullptr;
   }
+  /// The same, and it knows what is kept.
+  std::unique_ptr<KeepStore> open_and_wait() {
+    auto store = open();
+    store->flush();
+    return store;
+  }
   void fill_origin(int objects, std::size_t size = kSize) {
     for (int i = 0; i < objects; ++i) {
       const auto key = fmt::format("c/{:04}", i);
@@ -297,7 +303,7 @@ TEST_F(KeepStoreTest, AFreshReadGoesToTheOriginAndReplacesWhatWasKept) {
 
 TEST_F(KeepStoreTest, ReadsOfTheSameBytesShareOneRequest) {
   fill_origin(1);
-  auto store = open();
+  auto store = open_and_wait();
   origin_.held = true;
   std::atomic<int> right = 0;
   std::latch all(10);
@@ -316,7 +322,7 @@ TEST_F(KeepStoreTest, ReadsOfTheSameBytesShareOneRequest) {
 
 TEST_F(KeepStoreTest, OneThatLeavesDoesNotTakeTheOthersWithIt) {
   fill_origin(1);
-  auto store = open();
+  auto store = open_and_wait();
   origin_.held = true;
   std::stop_source stop;
   std::atomic<int> delivered = 0;
@@ -335,7 +341,7 @@ TEST_F(KeepStoreTest, OneThatLeavesDoesNotTakeTheOthersWithIt) {
 
 TEST_F(KeepStoreTest, WhenAllLeaveTheFlightEnds) {
   fill_origin(1);
-  auto store = open();
+  auto store = open_and_wait();
   origin_.held = true;
   std::stop_source stop;
   Code code = Code::invalid;
