@@ -4,9 +4,11 @@
 import gc
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import headrace
 import numpy as np
@@ -261,6 +263,35 @@ def test_waiting_lets_other_threads_run(pictures):
         done.set()
         thread.join()
     assert ticks
+
+
+WAITS = """
+import os, socket, sys, headrace
+silent = socket.create_server(("127.0.0.1", 0))   # takes connections, never answers
+os.environ["AWS_ENDPOINT_URL"] = "http://127.0.0.1:%d" % silent.getsockname()[1]
+print("waiting", flush=True)
+try:
+    headrace.Loader("s3://bucket/set", 8, mode="stream")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    sys.exit(7)
+"""
+
+
+def test_ctrl_c_ends_a_wait_within_a_second():
+    keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS],
+        env={**os.environ, **keys}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:
+        assert process.stdout.readline() == "waiting\n"
+        time.sleep(1)
+        assert process.poll() is None, process.stderr.read()
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - begun < 5  # a second, on a machine that is busy
+        assert process.wait(timeout=30) == 7
 
 
 ENDS = """

@@ -4,13 +4,13 @@
 import headrace
 import pytest
 import torch
-from coloured import SIDE, coloured_folder
+from striped import SIDE, striped_folder
 
 
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
-    root = tmp_path_factory.mktemp("coloured")
-    return coloured_folder(root / "train", seed=1), coloured_folder(root / "val", per_class=15, seed=2)
+    root = tmp_path_factory.mktemp("striped")
+    return striped_folder(root / "train", seed=1), striped_folder(root / "val", per_class=15, seed=2)
 
 
 def loader_of(folder, **more):
@@ -24,9 +24,9 @@ def small_model():
     return torch.nn.Sequential(
         torch.nn.Conv2d(1, 8, 3, padding=1),
         torch.nn.ReLU(),
-        torch.nn.AdaptiveAvgPool2d((SIDE, 1)),
+        torch.nn.AdaptiveAvgPool2d(1),
         torch.nn.Flatten(),
-        torch.nn.Linear(8 * SIDE, 3),
+        torch.nn.Linear(8, 3),
     )
 
 

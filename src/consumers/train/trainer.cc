@@ -66,8 +66,8 @@ Result<Ended> Trainer::train_epoch(const std::stop_token& stop) {
         return Error(Code::invalid, fmt::format("the loader ended epoch {} during epoch {}",
                                                 report.epoch, current.epoch));
       }
-      current.order_digest = report.order_digest.to_hex();
-      current.set_digest = report.set_digest.to_hex();
+      HEADRACE_TRY(current.order_digest, sum_digests(report.order_digest));
+      HEADRACE_TRY(current.set_digest, sum_digests(report.set_digest));
       break;
     }
     if (!first_batch_) first_batch_ = parts_.clock.now();
@@ -130,6 +130,14 @@ Result<Ended> Trainer::validate(const std::stop_token& stop) {
   parts_.log(fmt::format("Epoch[{}] Validation-accuracy={:.6f}", progress_.current.epoch,
                          *progress_.current.validation_accuracy()));
   return Ended::finished;
+}
+
+/// Of all ranks' shares, on rank 0; elsewhere nothing.
+Result<std::string> Trainer::sum_digests(const Hash128& share) {
+  HEADRACE_TRY(const auto shares, parts_.group.gather(share.to_hex()));
+  Hash128 sum;
+  for (const auto& text : shares) sum += Hash128::from_hex(text).value_or(Hash128());
+  return shares.empty() ? std::string() : sum.to_hex();
 }
 
 Result<void> Trainer::finish_epoch() {

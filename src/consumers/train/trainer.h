@@ -60,6 +60,7 @@ class Trainer {
   Result<Ended> train_epoch(const std::stop_token& stop);
   Result<Ended> validate(const std::stop_token& stop);
   Result<Ended> step(Batch& batch, const std::stop_token& stop);
+  Result<std::string> sum_digests(const Hash128& share);
   Result<void> finish_epoch();
   Result<void> save(const std::string& name);
   Result<std::vector<std::int64_t>> classes_of(const Batch& batch) const;
