@@ -32,6 +32,12 @@ void add_where(CLI::App& command, JobArguments& a) {
   command.add_option("--keep-bytes", a.job.keep_bytes, "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
+  command.add_option("--pipe-dir", a.job.pipe_dir,
+                     "pipe: the folder in which another program writes the FIFOs");
+  command.add_option("--channel", a.job.pipe_channel, "pipe: the channel in --pipe-dir")
+      ->capture_default_str();
+  command.add_flag("--pairs", a.job.pipe_pairs,
+                   "pipe: pictures that are in no records, as (picture, label) record pairs");
   add_source_options(command, a.job.open);
 }
 

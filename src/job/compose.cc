@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/job/compose.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "headrace/base/uri.h"
+#include "headrace/consumers/pipe/pipe_feed.h"
+#include "headrace/consumers/pipe/pipe_writer.h"
 #include "headrace/job/fetch/fetch.h"
 #include "headrace/job/media_file.h"
 #include "headrace/records/class_file.h"
@@ -38,7 +40,8 @@ class Composer {
         HEADRACE_TRY(keep());
         break;
       case Mode::pipe:
-        return Error(Code::invalid, fmt::format("mode {} is not built in", to_string(made_.mode)));
+        HEADRACE_TRY(pipe());
+        break;
     }
     return std::move(made_);
   }
@@ -136,6 +139,47 @@ class Composer {
     return {};
   }
 
+  /// The order of the stream is the loader's, from where it resumes.
+  pipe::WriterOptions writer_options(const std::string& folder) const {
+    const LoaderOptions& loader = options_.loader;
+    pipe::WriterOptions writer{.dir = folder,
+                               .channel = options_.pipe_channel,
+                               .order = pipe::StreamOrder::global,
+                               .first_epoch = loader.first_epoch,
+                               .epochs = loader.epochs,
+                               .seed = loader.seed,
+                               .shuffle = loader.shuffle,
+                               .plan = {.batch = loader.batch,
+                                        .rank = loader.rank,
+                                        .world = loader.world,
+                                        .tail = loader.tail},
+                               .pairs = options_.pipe_pairs,
+                               .requests = loader.max_requests};
+    if (options_.resume) {
+      writer.epochs -= std::min(options_.resume->epoch - loader.first_epoch, loader.epochs);
+      writer.first_epoch = options_.resume->epoch;
+      writer.first_position = options_.resume->position;
+    }
+    return writer;
+  }
+
+  Result<void> pipe() {
+    HEADRACE_TRY(open_origin(options_.uri));
+    HEADRACE_TRY(number_samples(top()));
+    pipe::FeedOptions how{
+        .dir = options_.pipe_dir, .channel = options_.pipe_channel, .pairs = options_.pipe_pairs};
+    if (how.dir.empty()) {
+      HEADRACE_TRY(made_.folder, PrivateFolder::make("pipe"));
+      how.dir = made_.folder->path();
+      const pipe::WriterOptions writer = writer_options(how.dir);
+      HEADRACE_TRY(pipe::check_writable(*made_.dataset, writer).at(options_.uri));
+      made_.pipe = std::make_unique<PipeServer>(top(), *made_.dataset, writer);
+      how.why = [server = made_.pipe.get()] { return server->failure(); };
+    }
+    HEADRACE_TRY(made_.feed, pipe::make_pipe_feed(*made_.dataset, how));
+    return {};
+  }
+
   const JobOptions& options_;
   const Context& context_;
   const std::stop_token& stop_;
@@ -145,7 +189,8 @@ class Composer {
 }  // namespace
 
 Composition::~Composition() {
-  feed.reset();
+  feed.reset();  // before the writer, which then sees its reader go
+  pipe.reset();
   dataset.reset();
   while (!stores.empty()) stores.pop_back();
 }

@@ -10,6 +10,7 @@
 
 #include "headrace/base/context.h"
 #include "headrace/job/job.h"
+#include "headrace/job/pipe_server.h"
 #include "headrace/job/private_folder.h"
 #include "headrace/loader/feed.h"
 #include "headrace/records/dataset.h"
@@ -22,6 +23,7 @@ struct Composition {
   std::unique_ptr<PrivateFolder> folder;       ///< of files or FIFOs that end with the job
   std::vector<std::unique_ptr<Store>> stores;  ///< each may stand on those before it
   std::unique_ptr<Dataset> dataset;
+  std::unique_ptr<PipeServer> pipe;  ///< mode pipe: writes what the feed reads
   std::unique_ptr<Feed> feed;
 
   Composition() = default;

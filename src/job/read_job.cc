@@ -84,6 +84,7 @@ JobOptions validation_job(const ReadOptions& options, const Job& training,
   job.uri = options.validation;
   job.local = options.validation_local;
   job.open.list.clear();
+  job.pipe_channel = "validation";
   job.open.classes = training.dataset().classes();
   job.start = false;
   job.resume.reset();
