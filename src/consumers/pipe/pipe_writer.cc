@@ -30,8 +30,9 @@ class ChannelWriter {
   Result<void> run() {
     const BlockSigpipe block;
     const std::uint64_t end = options_.first_epoch + options_.epochs;
-    if (options_.first_epoch < end) HEADRACE_TRY(make_fifo(path(options_.first_epoch)));
-    for (std::uint64_t epoch = options_.first_epoch; epoch < end; ++epoch) {
+    HEADRACE_TRY(const std::uint64_t first, first_epoch());
+    if (first < end) HEADRACE_TRY(make_fifo(path(first)));
+    for (std::uint64_t epoch = first; epoch < end; ++epoch) {
       // A reader may look for the next FIFO as soon as this one ends.
       if (epoch + 1 < end) HEADRACE_TRY(make_fifo(path(epoch + 1)));
       auto done = write_epoch(epoch);
@@ -46,6 +47,15 @@ class ChannelWriter {
   }
 
  private:
+  /// A reader that resumes at the very end of an epoch has nothing to read of it, and goes on
+  /// with the next one's FIFO.
+  Result<std::uint64_t> first_epoch() const {
+    const std::uint64_t first = options_.first_epoch;
+    if (options_.first_position == 0) return first;
+    HEADRACE_TRY(const auto stream, make_stream(dataset_, options_, first));
+    return stream->next() ? first : first + 1;
+  }
+
   std::string path(std::uint64_t epoch) const {
     return fifo_path(options_.dir, options_.channel, epoch);
   }
