@@ -29,7 +29,9 @@ void add_where(CLI::App& command, JobArguments& a) {
                      "direct: the copy of URI to read; file: where the copy is put and kept");
   command.add_option("--keep-dir", a.job.keep_dir,
                      "keep: the cache's folder (default: $HEADRACE_KEEP_DIR or ~/.cache/headrace)");
-  command.add_option("--keep-bytes", a.job.keep_bytes, "keep: the cache's limit, such as 50G")
+  command
+      .add_option("--keep-size,--keep-bytes", a.job.keep_bytes,
+                  "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
   command.add_option("--pipe-dir", a.job.pipe_dir,
