@@ -154,17 +154,17 @@ std::string idx_key(const std::string& rec_key) {
          ".idx";
 }
 
-Result<IdxAnswer> read_idx(Store& store, const ObjectInfo& rec, const std::stop_token& stop) {
+Result<FoundIndex> read_idx(Store& store, const ObjectInfo& rec, const std::stop_token& stop) {
   const auto idx = store.head(idx_key(rec.key), stop);
   if (!idx) {
     // Without the right to list, S3 says 403 for what is not there.
     if (idx.error().code() == Code::not_found || idx.error().code() == Code::denied)
-      return IdxAnswer{};
+      return FoundIndex{};
     return idx.error();
   }
   const auto source = make_store_source(store, *idx, {}, stop);
   HEADRACE_TRY(auto offsets, read_offsets(*source));
-  IdxAnswer answer{.frames = std::nullopt, .why_not = std::move(offsets.why_not)};
+  FoundIndex answer{.frames = std::nullopt, .why_not = std::move(offsets.why_not)};
   if (answer.why_not.empty()) answer.why_not = shape_problem(offsets.span(), rec.size);
   const Spots spots(offsets.span(), rec.size);
   if (answer.why_not.empty()) {

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/records/recordio/recordio.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include "headrace/records/class_file.h"
 #include "headrace/records/classes.h"
 #include "headrace/records/containers.h"
-#include "headrace/records/parallel.h"
 #include "headrace/records/recordio/frame.h"
 #include "headrace/records/recordio/idx.h"
 #include "headrace/records/recordio/image_record.h"
-#include "headrace/records/recordio/scan.h"
-#include "headrace/records/shard_index.h"
-#include "headrace/storage/ranges.h"
+#include "headrace/records/recordio/walk.h"
+#include "headrace/records/shard_indexer.h"
 
 namespace headrace {
 namespace {
-
-constexpr std::uint32_t kIndexVersion = 1;
 
 class RecordioSet final : public Dataset {
  public:
@@ -69,84 +61,6 @@ class RecordioSet final : public Dataset {
   Hash128 fingerprint_;
 };
 
-class Indexer {
- public:
-  Indexer(Store& store, const Context& context, const OpenOptions& options, unsigned threads)
-      : store_(store), context_(context), options_(options), threads_(threads) {}
-
-  Result<ShardFrames> index(const ObjectInfo& rec, const std::stop_token& stop) const {
-    if (rec.size == 0) return ShardFrames::make();
-    HEADRACE_TRY(auto idx, recordio::read_idx(store_, rec, stop));
-    if (idx.frames) return *std::move(idx.frames);
-    if (!idx.why_not.empty()) {
-      context_.notices->add("idx-wrong",
-                            fmt::format("{} does not fit {}: {}; the file is scanned instead",
-                                        recordio::idx_key(rec.key), rec.key, idx.why_not));
-    }
-    if (auto kept = from_side_store(rec)) return *std::move(kept);
-    HEADRACE_TRY(auto frames, recordio::scan(store_, rec, {.threads = threads_}, stop));
-    for (const Damage& damage : frames.damage()) {
-      context_.notices->add("damage",
-                            fmt::format("{} @ {}: {} bytes are no record: {}",
-                                        object_place(store_.describe(), rec.key), damage.begin,
-                                        damage.end - damage.begin, damage.why));
-    }
-    keep(rec, frames);
-    return frames;
-  }
-
- private:
-  SideKey side_key(const ObjectInfo& rec) const {
-    return {.store = store_.describe(),
-            .object = rec.key,
-            .pin = rec.pin,
-            .kind = "rec-index",
-            .version = kIndexVersion};
-  }
-
-  std::optional<ShardFrames> from_side_store(const ObjectInfo& rec) const {
-    if (options_.side_store == nullptr) return std::nullopt;
-    const auto kept = options_.side_store->get(side_key(rec));
-    if (!kept || !*kept) return std::nullopt;  // losing it costs a scan, nothing else
-    auto frames = ShardFrames::from_bytes((*kept)->span());
-    if (!frames) return std::nullopt;
-    frames->source = "side-store";
-    return *std::move(frames);
-  }
-
-  void keep(const ObjectInfo& rec, const ShardFrames& frames) const {
-    if (options_.side_store == nullptr) return;
-    const auto put = options_.side_store->put(side_key(rec), frames.to_bytes());
-    if (!put) context_.notices->add("index-not-kept", put.error().to_string());
-  }
-
-  Store& store_;
-  const Context& context_;
-  const OpenOptions& options_;
-  const unsigned threads_;
-};
-
-/// Many shards side by side, or one in stretches.
-Result<ShardIndex> index_all(Store& store, const Context& context, const OpenOptions& options,
-                             const std::vector<ObjectInfo>& shards) {
-  constexpr unsigned kThreads = 8;
-  constexpr std::size_t kWave = 32;  // their indexes wait for each other, each in a file
-  const bool wide = shards.size() >= kThreads;
-  const Indexer indexer(store, context, options, wide ? 1 : kThreads);
-  HEADRACE_TRY(auto all, ShardIndex::make());
-  for (std::size_t begin = 0; begin < shards.size(); begin += kWave) {
-    const std::size_t count = std::min(kWave, shards.size() - begin);
-    std::vector<std::optional<ShardFrames>> found(count);
-    HEADRACE_TRY(parallel_for(count, wide ? kThreads : 1, options.stop,
-                              [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
-                                HEADRACE_TRY(found[i], indexer.index(shards[begin + i], stop));
-                                return {};
-                              }));
-    for (std::size_t i = 0; i < count; ++i) HEADRACE_TRY(all.add(shards[begin + i], *found[i]));
-  }
-  return all;
-}
-
 }  // namespace
 
 bool is_recordio(ByteSpan first_bytes) {
@@ -162,7 +76,9 @@ Result<std::unique_ptr<Dataset>> open_recordio(Store& store, const Context& cont
                                options.stop));
   HEADRACE_TRY(auto own, read_class_file(store, shards.front().key, options.stop));
   HEADRACE_TRY(auto classes, ClassLabels::make(std::move(own), options.classes, *context.notices));
-  HEADRACE_TRY(auto index, index_all(store, context, options, shards));
+  const Indexing indexing = {
+      .framing = recordio::kFraming, .kind = "rec-index", .beside = recordio::read_idx};
+  HEADRACE_TRY(auto index, index_shards(store, context, options, indexing, shards));
   return std::make_unique<RecordioSet>(std::move(index), std::move(classes));
 }
 

@@ -10,7 +10,8 @@
 #include "headrace/records/recordio/idx.h"
 #include "headrace/records/recordio/image_record.h"
 #include "headrace/records/recordio/reader.h"
-#include "headrace/records/recordio/scan.h"
+#include "headrace/records/recordio/walk.h"
+#include "headrace/records/scan.h"
 #include "headrace/storage/memory/memory_store.h"
 
 namespace {
@@ -81,7 +82,7 @@ void check_scan(const Bytes& file, const Content& content, const Bytes& idx) {
   require(put(store, "x.idx", idx.span(), {}).ok());
   const auto info = store.head("x.rec", {});
   for (const std::uint64_t stretch : {file.size() / 12 * 4 + 4, std::size_t{1} << 20U}) {
-    const auto frames = scan(store, *info, {.threads = 1, .stretch_bytes = stretch}, {});
+    const auto frames = scan(store, *info, kFraming, {.threads = 1, .stretch_bytes = stretch}, {});
     require(frames.ok());
     require(frames->frames().size() == content.records.size() + content.damage.size());
     require(frames->damage() == content.damage);

@@ -13,7 +13,8 @@
 #include "headrace/records/recordio/frame.h"
 #include "headrace/records/recordio/idx.h"
 #include "headrace/records/recordio/image_record.h"
-#include "headrace/records/recordio/scan.h"
+#include "headrace/records/recordio/walk.h"
+#include "headrace/records/scan.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/storage/memory/memory_store.h"
 
@@ -174,7 +175,7 @@ TEST(Recordio, IndexOfALongerFileIsNotUsed) {
     const auto set = open_recordio(store, context, {});
     ASSERT_TRUE(set);
     EXPECT_EQ((*set)->index_source(), "scan");
-    EXPECT_THAT(notices(context)["idx-wrong"], HasSubstr("x.idx does not fit x.rec"));
+    EXPECT_THAT(notices(context)["idx-wrong"], HasSubstr("the index of x.rec does not fit it"));
   }
 }
 
@@ -256,10 +257,11 @@ TEST(Recordio, ScanIsTheSameForAnyStretchAndThreads) {
     add(store, "x.rec", read_file(entry.path()).span());
     const auto info = store.head("x.rec", {});
     ASSERT_TRUE(info);
-    const auto whole = recordio::scan(store, *info, {.threads = 1}, {});
+    const auto whole = scan(store, *info, recordio::kFraming, {.threads = 1}, {});
     ASSERT_TRUE(whole);
     for (const std::uint64_t stretch : {4096, 20000, 65536}) {
-      const auto cut = recordio::scan(store, *info, {.threads = 3, .stretch_bytes = stretch}, {});
+      const auto cut =
+          scan(store, *info, recordio::kFraming, {.threads = 3, .stretch_bytes = stretch}, {});
       ASSERT_TRUE(cut);
       EXPECT_EQ(cut->damage(), whole->damage());
       EXPECT_EQ(as_text(std::as_bytes(cut->frames())), as_text(std::as_bytes(whole->frames())));
@@ -280,7 +282,8 @@ TEST(Recordio, ScanIsNotMisledByAHeadInsideAPayload) {
   MemoryStore store;
   add(store, "x.rec", file);
   const auto info = store.head("x.rec", {});
-  const auto scanned = recordio::scan(store, *info, {.threads = 4, .stretch_bytes = 64}, {});
+  const auto scanned =
+      scan(store, *info, recordio::kFraming, {.threads = 4, .stretch_bytes = 64}, {});
   ASSERT_TRUE(scanned);
   EXPECT_EQ(scanned->frames().size(), 5U);
 }

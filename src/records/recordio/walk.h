@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file From one record's head to the next, by headers alone; and past damage.
 ///
-/// Not thread-safe. What it finds depends on the bytes only, not on pieces: a walk that begins
-/// at the head of a record finds the same frames wherever it began.
+/// Heads stand at multiples of 4. What looks like one: the magic, and a flag that begins a record.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "headrace/records/byte_source.h"
+#include "headrace/records/step.h"
 
 namespace headrace::recordio {
 
-struct Step {
-  enum class Kind {
-    frame,   ///< [begin, end) is a whole record
-    damage,  ///< [begin, end) is none, because of `why`; a head or the source's end follows
-    end,     ///< the source ended where a record could begin
-  };
-  Kind kind = Kind::end;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::string why;
-  bool unpadded = false;  ///< the last record, whose padding is missing
-};
-
-/// The frame or damage that begins at `begin`, which is a multiple of 4. With `keep` the bytes
-/// of a frame are in the window afterwards, else they are dropped as they come.
+/// As Framing has them. REQUIRES: begin is a multiple of 4
 Result<Step> step(Window& window, std::uint64_t begin, bool keep);
-
-/// The first place at or after `from`, at a multiple of 4, that looks like a record's head: the
-/// magic, and a flag that begins one. The source's end if there is none. Drops what it passes.
 Result<std::uint64_t> find_head(Window& window, std::uint64_t from);
+
+inline constexpr Framing kFraming = {.step = step, .find_head = find_head};
 
 }  // namespace headrace::recordio

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file Finds the records of a `.rec` that has no index: reads it once, in stretches at the
+/// \file Finds the records of a container that has no index: reads it once, in stretches at the
 /// same time.
 ///
 /// Each stretch is walked from the first place in it that looks like a record's head, and the
@@ -11,16 +11,17 @@
 #include <stop_token>
 
 #include "headrace/records/shard_index.h"
+#include "headrace/records/step.h"
 #include "headrace/storage/store.h"
 
-namespace headrace::recordio {
+namespace headrace {
 
 struct ScanOptions {
   unsigned threads = 8;
   std::uint64_t stretch_bytes = 64U << 20U;  ///< at least; a multiple of 4
 };
 
-Result<ShardFrames> scan(Store& store, const ObjectInfo& rec, const ScanOptions& options,
-                         const std::stop_token& stop);
+Result<ShardFrames> scan(Store& store, const ObjectInfo& object, const Framing& framing,
+                         const ScanOptions& options, const std::stop_token& stop);
 
-}  // namespace headrace::recordio
+}  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headrace/records/recordio/scan.h"
+#include "headrace/records/scan.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,10 +8,9 @@
 
 #include "headrace/records/byte_source.h"
 #include "headrace/records/parallel.h"
-#include "headrace/records/recordio/walk.h"
 #include "headrace/storage/ranges.h"
 
-namespace headrace::recordio {
+namespace headrace {
 namespace {
 
 struct Walk {
@@ -21,18 +20,19 @@ struct Walk {
 
 /// From the head at `begin` (or, with `search`, from the first that looks like one) until past
 /// `until`.
-Result<Walk> walk(Store& store, const ObjectInfo& rec, std::uint64_t begin, std::uint64_t until,
-                  bool search, const std::stop_token& stop) {
+Result<Walk> walk(Store& store, const ObjectInfo& object, const Framing& framing,
+                  std::uint64_t begin, std::uint64_t until, bool search,
+                  const std::stop_token& stop) {
   HEADRACE_TRY(auto frames, ShardFrames::make());
-  const auto source = make_store_source(store, rec, {.begin = begin, .ahead_end = until}, stop);
+  const auto source = make_store_source(store, object, {.begin = begin, .ahead_end = until}, stop);
   Window window(*source, begin);
   std::uint64_t at = begin;
   if (search) {
-    HEADRACE_TRY(at, find_head(window, begin));
+    HEADRACE_TRY(at, framing.find_head(window, begin));
   }
   while (at < until) {
     window.drop_before(at);
-    HEADRACE_TRY(const auto found, step(window, at, false));
+    HEADRACE_TRY(const auto found, framing.step(window, at, false));
     if (found.kind == Step::Kind::end) break;
     if (found.kind == Step::Kind::frame) {
       HEADRACE_TRY(frames.add(found.begin, found.end));
@@ -44,16 +44,16 @@ Result<Walk> walk(Store& store, const ObjectInfo& rec, std::uint64_t begin, std:
   return Walk{.frames = std::move(frames), .end = at};
 }
 
-Result<ShardFrames> scan_file(Store& store, const ObjectInfo& rec, const ScanOptions& options,
-                              const std::stop_token& stop) {
+Result<ShardFrames> scan_file(Store& store, const ObjectInfo& object, const Framing& framing,
+                              const ScanOptions& options, const std::stop_token& stop) {
   constexpr std::uint64_t kMaxStretches = 256;  // each holds a descriptor until it is joined
-  const std::uint64_t needed = (rec.size / kMaxStretches + 4) & ~std::uint64_t{3};
+  const std::uint64_t needed = (object.size / kMaxStretches + 4) & ~std::uint64_t{3};
   const std::uint64_t stretch = std::max(options.stretch_bytes, needed);
-  const auto count = static_cast<std::size_t>((rec.size + stretch - 1) / stretch);
+  const auto count = static_cast<std::size_t>((object.size + stretch - 1) / stretch);
   std::vector<std::optional<Walk>> walks(count);
   HEADRACE_TRY(parallel_for(count, options.threads, stop,
                             [&](std::size_t i, const std::stop_token& any_stop) -> Result<void> {
-                              HEADRACE_TRY(walks[i], walk(store, rec, i * stretch,
+                              HEADRACE_TRY(walks[i], walk(store, object, framing, i * stretch,
                                                           (i + 1) * stretch, i != 0, any_stop));
                               return {};
                             }));
@@ -63,7 +63,7 @@ Result<ShardFrames> scan_file(Store& store, const ObjectInfo& rec, const ScanOpt
     const std::uint64_t until = (i + 1) * stretch;
     if (expected >= until) continue;  // one long record, or damage, covers the stretch
     if (i != 0 && !walks[i]->frames.begins_at(expected)) {
-      HEADRACE_TRY(walks[i], walk(store, rec, expected, until, false, stop));
+      HEADRACE_TRY(walks[i], walk(store, object, framing, expected, until, false, stop));
     }
     HEADRACE_TRY(all.add(walks[i]->frames, expected));
     expected = walks[i]->end;
@@ -75,9 +75,10 @@ Result<ShardFrames> scan_file(Store& store, const ObjectInfo& rec, const ScanOpt
 
 }  // namespace
 
-Result<ShardFrames> scan(Store& store, const ObjectInfo& rec, const ScanOptions& options,
-                         const std::stop_token& stop) {
-  return scan_file(store, rec, options, stop).at(object_place(store.describe(), rec.key));
+Result<ShardFrames> scan(Store& store, const ObjectInfo& object, const Framing& framing,
+                         const ScanOptions& options, const std::stop_token& stop) {
+  return scan_file(store, object, framing, options, stop)
+      .at(object_place(store.describe(), object.key));
 }
 
-}  // namespace headrace::recordio
+}  // namespace headrace

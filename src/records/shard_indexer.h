@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file The index of a set of containers: from beside them, from the SideStore, or by a scan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "headrace/base/context.h"
+#include "headrace/records/dataset.h"
+#include "headrace/records/shard_index.h"
+#include "headrace/records/step.h"
+
+namespace headrace {
+
+/// What was made of an index that lies beside a container.
+struct FoundIndex {
+  std::optional<ShardFrames> frames;  ///< if it fits the container
+  std::string why_not;                ///< else; empty if there is no index
+};
+
+struct Indexing {
+  Framing framing;
+  std::string kind;  ///< of the index in the SideStore: "rec-index"
+  std::uint32_t version = 1;
+  /// May be empty: the format has no index beside its containers.
+  std::function<Result<FoundIndex>(Store& store, const ObjectInfo& shard,
+                                   const std::stop_token& stop)>
+      beside;
+};
+
+/// Many shards side by side, or one in stretches. Leaves the notices "idx-wrong" and "damage".
+Result<ShardIndex> index_shards(Store& store, const Context& context, const OpenOptions& options,
+                                const Indexing& indexing, const std::vector<ObjectInfo>& shards);
+
+}  // namespace headrace
