@@ -247,7 +247,10 @@ void Engine::read(ReadRequest request, ReadDone done) {
   request.range = *range;
   if (is_early_.load(std::memory_order_acquire)) {
     const MutexLock lock(mutex_);
-    if (is_early_) return early_.emplace_back(std::move(request), std::move(done)), void();
+    if (is_early_) {
+      early_.emplace_back(std::move(request), std::move(done));
+      return;
+    }
   }
   const RangeId id{object_id(store_, request.key, *request.pin), range->offset, range->length};
   const std::uint64_t place = place_id(store_, request.key);
