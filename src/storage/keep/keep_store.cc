@@ -11,12 +11,15 @@ namespace headrace {
 Result<std::unique_ptr<KeepStore>> make_keep_store(Store& base, const KeepOptions& options,
                                                    const Context& context) {
   HEADRACE_TRY(auto local, keep::open_local_disk(options.dir));
+  KeepOptions chosen = options;
   if (local.in_memory) {
+    // A volume in memory calls all memory free; half of what is left leaves room for the job.
+    if (chosen.limit_bytes == 0) chosen.limit_bytes = keep::memory_left() / 2;
     context.notices->add(
         "keep-in-memory",
         options.dir + " lies in memory: what is kept there is taken from the job's");
   }
-  return keep::make_keep_store_on(std::move(local.disk), base, options, context);
+  return keep::make_keep_store_on(std::move(local.disk), base, chosen, context);
 }
 
 Result<std::string> default_keep_dir() {

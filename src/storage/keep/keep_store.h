@@ -31,7 +31,8 @@ namespace headrace {
 struct KeepOptions {
   std::string dir;  ///< made if it is missing; must belong to this user alone
   /// The directory never holds more, whoever writes to it, what is being written included.
-  /// 0: nine tenths of what is free there or kept already.
+  /// 0: nine tenths of what is free there or kept already; on a volume in memory half of the
+  /// memory that is left.
   std::uint64_t limit_bytes = 0;
   unsigned read_threads = 16;  ///< a queue depth, not a core count
   /// Bytes that were delivered and are not on disk yet. When there are more, misses wait for the

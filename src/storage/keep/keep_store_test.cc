@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -562,6 +563,27 @@ TEST_F(KeepStoreTest, ADirectoryOfOthersIsRefused) {
   EXPECT_NE(made.error().to_string().find("chmod 700"), std::string::npos);
   std::ofstream(folder_.path() / "file") << "x";
   EXPECT_FALSE(make_keep_store(origin_, {.dir = folder_.string() + "/file"}, context_));
+}
+
+TEST_F(KeepStoreTest, AVolumeInMemoryIsNotTakenForADisk) {
+  struct statfs kind {};
+  if (::statfs("/dev/shm", &kind) != 0 || kind.f_type != 0x01021994) GTEST_SKIP() << "no tmpfs";
+  std::string dir = "/dev/shm/headrace-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(dir.data()), nullptr);
+  fill_origin(5);
+  {
+    auto made = make_keep_store(origin_, {.dir = dir}, context_);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(epoch(**made), 0);
+    (*made)->flush();
+    EXPECT_EQ(epoch(**made), 5);
+    EXPECT_TRUE(noticed("keep-in-memory"));
+    EXPECT_GT((*made)->stats().limit_bytes, 0U);
+    EXPECT_LT((*made)->stats().limit_bytes,
+              static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                  static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) * 6 / 10);
+  }
+  std::filesystem::remove_all(dir);
 }
 
 // --- derived bytes --------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 
 #include "headrace/base/unique_fd.h"
 
@@ -187,6 +188,27 @@ Result<void> make_private(const std::string& path) {
 }
 
 }  // namespace
+
+std::uint64_t memory_left() {
+  const auto number_in = [](const std::string& file, const std::string& after) {
+    std::ifstream stream(file);
+    std::string word;
+    std::uint64_t value = ~std::uint64_t{0};
+    if (!after.empty()) {
+      while (stream >> word && word != after) {
+      }
+    }
+    stream >> value;  // "max", or no such file: stays unlimited
+    return stream ? value : ~std::uint64_t{0};
+  };
+  constexpr std::uint64_t kKiB = 1024;
+  const std::uint64_t machine = number_in("/proc/meminfo", "MemAvailable:");
+  std::uint64_t left = machine > (~std::uint64_t{0}) / kKiB ? machine : machine * kKiB;
+  const std::uint64_t most = number_in("/sys/fs/cgroup/memory.max", "");
+  const std::uint64_t taken = number_in("/sys/fs/cgroup/memory.current", "");
+  if (most != ~std::uint64_t{0}) left = std::min(left, most - std::min(most, taken));
+  return left;
+}
 
 Result<LocalDisk> open_local_disk(const std::string& dir, bool make) {
   if (dir.empty()) return Error(Code::invalid, "no cache directory", "give --keep-dir");

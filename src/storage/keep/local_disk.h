@@ -2,6 +2,7 @@
 /// \file The cache's disk as it is: a directory of the local file system. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,10 @@ struct LocalDisk {
   std::unique_ptr<Disk> disk;
   bool in_memory = false;  ///< tmpfs: what is kept there is taken from the job's memory
 };
+
+/// Memory that this process can still take: what the machine has left, and its control group
+/// (version 2) where that allows less.
+std::uint64_t memory_left();
 
 /// Makes the directory (mode 0700) and the folder of this version in it.
 ///  * denied: it belongs to another user, or others may enter it
