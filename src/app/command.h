@@ -24,7 +24,6 @@ void add_compare(CLI::App& root, Invocation& invocation);
 void add_fetch(CLI::App& root, Invocation& invocation);
 void add_inspect(CLI::App& root, Invocation& invocation);
 void add_keep(CLI::App& root, Invocation& invocation);
-void add_bench_decode(CLI::App& root, Invocation& invocation);
 void add_pack(CLI::App& root, Invocation& invocation);
 void add_pipe(CLI::App& root, Invocation& invocation);
 void add_read(CLI::App& root, Invocation& invocation);

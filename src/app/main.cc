@@ -26,13 +26,12 @@ int run(int argc, char** argv) {
   root.set_help_all_flag("--help-all", "Help of every command");
   Invocation invocation;
   add_bench_decode(root, invocation);
-  add_pipe(root, invocation);
-  add_read(root, invocation);
   add_compare(root, invocation);
   add_fetch(root, invocation);
   add_inspect(root, invocation);
   add_keep(root, invocation);
   add_pack(root, invocation);
+  add_pipe(root, invocation);
   add_read(root, invocation);
   add_train(root, invocation);
   add_verify(root, invocation);
