@@ -67,6 +67,8 @@ void EasyHandle::configure() {
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
   set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(easy, CURLOPT_CLOSESOCKETFUNCTION, callbacks_.close);
+  set(easy, CURLOPT_CLOSESOCKETDATA, callbacks_.close_data);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(
           std::chrono::duration_cast<std::chrono::milliseconds>(options_.connect_timeout).count()));

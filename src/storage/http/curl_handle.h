@@ -30,10 +30,11 @@ void init_curl();
 /// An easy handle that is used for one request after another. One thread.
 class EasyHandle {
  public:
-  /// `callbacks` get the handle's owner: what `set_owner` was given.
   struct Callbacks {
-    curl_write_callback header;
-    curl_write_callback body;
+    curl_write_callback header;  ///< with the owner of the request
+    curl_write_callback body;    ///< with the owner of the request
+    curl_closesocket_callback close;
+    void* close_data = nullptr;
   };
   EasyHandle(const LoopOptions& options, const Callbacks& callbacks);
 

@@ -18,6 +18,7 @@
 #include <map>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
@@ -185,7 +186,9 @@ class Loop::Impl {
     flight.status = 0;
     if (idle_.empty()) {
       flight.handle = std::make_unique<EasyHandle>(
-          options_, EasyHandle::Callbacks{.header = &on_header, .body = &on_body});
+          options_,
+          EasyHandle::Callbacks{
+              .header = &on_header, .body = &on_body, .close = &on_close, .close_data = this});
     } else {
       flight.handle = std::move(idle_.back());
       idle_.pop_back();
@@ -278,15 +281,21 @@ class Loop::Impl {
     ::epoll_ctl(epoll_.get(), operation, fd, &event);
   }
 
-  static int on_socket(CURL* /*easy*/, curl_socket_t fd, int what, void* client, void* known) {
+  static int on_socket(CURL* /*easy*/, curl_socket_t fd, int what, void* client, void* /*own*/) {
     auto& self = *static_cast<Impl*>(client);
     if (what == CURL_POLL_REMOVE) {
-      self.watch(EPOLL_CTL_DEL, fd, 0);
-      return 0;
+      if (self.watched_.erase(fd) != 0) self.watch(EPOLL_CTL_DEL, fd, 0);
+    } else {
+      const bool added = self.watched_.insert(fd).second;
+      self.watch(added ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, epoll_mask(what));
     }
-    self.watch(known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, epoll_mask(what));
-    if (known == nullptr) curl_multi_assign(self.multi_.get(), fd, client);
     return 0;
+  }
+
+  /// curl may close a socket first and end its watch later, when the number is another file's.
+  static int on_close(void* client, curl_socket_t fd) {
+    static_cast<Impl*>(client)->watched_.erase(fd);
+    return ::close(fd);
   }
 
   static int on_timer(CURLM* /*multi*/, long milliseconds, void* client) {
@@ -342,6 +351,7 @@ class Loop::Impl {
   std::multimap<std::chrono::steady_clock::time_point, Id> later_;  // to begin again
   std::vector<std::unique_ptr<EasyHandle>> idle_;
   std::size_t active_ = 0;
+  std::unordered_set<int> watched_;  // sockets in epoll_
 
   std::thread thread_;
 };
