@@ -2,7 +2,6 @@
 #include "headrace/storage/http/curl_handle.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <mutex>
 
@@ -16,11 +15,6 @@ template <class Value>
 void set(CURL* easy, CURLoption option, Value value) {
   // Fails only for options that this build of curl does not know; the version is required.
   (void)curl_easy_setopt(easy, option, value);
-}
-
-/// So that programs we start do not hold our connections.
-curl_socket_t open_socket(void* /*client*/, curlsocktype /*purpose*/, curl_sockaddr* address) {
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 /// "http://host:1/b/k?x" → "http://host:1"
@@ -66,9 +60,10 @@ void EasyHandle::configure() {
   set(easy, CURLOPT_BUFFERSIZE, kReceiveBuffer);
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
-  set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(easy, CURLOPT_OPENSOCKETFUNCTION, callbacks_.open);
+  set(easy, CURLOPT_OPENSOCKETDATA, callbacks_.sockets);
   set(easy, CURLOPT_CLOSESOCKETFUNCTION, callbacks_.close);
-  set(easy, CURLOPT_CLOSESOCKETDATA, callbacks_.close_data);
+  set(easy, CURLOPT_CLOSESOCKETDATA, callbacks_.sockets);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(
           std::chrono::duration_cast<std::chrono::milliseconds>(options_.connect_timeout).count()));

@@ -31,10 +31,11 @@ void init_curl();
 class EasyHandle {
  public:
   struct Callbacks {
-    curl_write_callback header;  ///< with the owner of the request
-    curl_write_callback body;    ///< with the owner of the request
-    curl_closesocket_callback close;
-    void* close_data = nullptr;
+    curl_write_callback header;       ///< with the owner of the request
+    curl_write_callback body;         ///< with the owner of the request
+    curl_opensocket_callback open;    ///< with `sockets`
+    curl_closesocket_callback close;  ///< with `sockets`
+    void* sockets = nullptr;
   };
   EasyHandle(const LoopOptions& options, const Callbacks& callbacks);
 

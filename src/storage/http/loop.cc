@@ -7,6 +7,7 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,11 +19,11 @@
 #include <map>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
 #include "headrace/storage/http/curl_handle.h"
+#include "headrace/storage/http/socket_watch.h"
 
 namespace headrace::http {
 namespace {
@@ -53,9 +54,8 @@ class Loop::Impl {
   explicit Impl(const LoopOptions& options) : options_(options) {
     init_curl();
     multi_.reset(curl_multi_init());
-    epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
     bell_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    watch(EPOLL_CTL_ADD, bell_.get(), EPOLLIN);
+    sockets_.add(bell_.get());
     curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &on_socket);
     curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &on_timer);
@@ -185,10 +185,12 @@ class Loop::Impl {
     flight.request = flight.exchange->begin();
     flight.status = 0;
     if (idle_.empty()) {
-      flight.handle = std::make_unique<EasyHandle>(
-          options_,
-          EasyHandle::Callbacks{
-              .header = &on_header, .body = &on_body, .close = &on_close, .close_data = this});
+      flight.handle =
+          std::make_unique<EasyHandle>(options_, EasyHandle::Callbacks{.header = &on_header,
+                                                                       .body = &on_body,
+                                                                       .open = &on_open,
+                                                                       .close = &on_close,
+                                                                       .sockets = this});
     } else {
       flight.handle = std::move(idle_.back());
       idle_.pop_back();
@@ -244,7 +246,7 @@ class Loop::Impl {
       if (!sleeping_) wait = 0;
     }
     const int count =
-        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait);
+        ::epoll_wait(sockets_.epoll(), events.data(), static_cast<int>(events.size()), wait);
     int running = 0;
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
@@ -253,6 +255,7 @@ class Loop::Impl {
         (void)!::read(bell_.get(), &rings, sizeof rings);
         continue;
       }
+      if (!sockets_.wanted(event.data.fd)) continue;
       const int mask = ((event.events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
                        ((event.events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
                        ((event.events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
@@ -274,27 +277,25 @@ class Loop::Impl {
     return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 60'000));
   }
 
-  void watch(int operation, int fd, std::uint32_t mask) const {
-    epoll_event event{};
-    event.events = mask;
-    event.data.fd = fd;
-    ::epoll_ctl(epoll_.get(), operation, fd, &event);
-  }
-
   static int on_socket(CURL* /*easy*/, curl_socket_t fd, int what, void* client, void* /*own*/) {
-    auto& self = *static_cast<Impl*>(client);
+    SocketWatch& sockets = static_cast<Impl*>(client)->sockets_;
     if (what == CURL_POLL_REMOVE) {
-      if (self.watched_.erase(fd) != 0) self.watch(EPOLL_CTL_DEL, fd, 0);
+      sockets.no_wish(fd);
     } else {
-      const bool added = self.watched_.insert(fd).second;
-      self.watch(added ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, epoll_mask(what));
+      sockets.wish(fd, epoll_mask(what));
     }
     return 0;
   }
 
-  /// curl may close a socket first and end its watch later, when the number is another file's.
+  /// CLOEXEC: programs that we start do not hold our connections.
+  static curl_socket_t on_open(void* client, curlsocktype /*purpose*/, curl_sockaddr* address) {
+    const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0) static_cast<Impl*>(client)->sockets_.opened(fd);
+    return fd;
+  }
+
   static int on_close(void* client, curl_socket_t fd) {
-    static_cast<Impl*>(client)->watched_.erase(fd);
+    static_cast<Impl*>(client)->sockets_.closed(fd);
     return ::close(fd);
   }
 
@@ -340,7 +341,6 @@ class Loop::Impl {
   Inbox inbox_ HEADRACE_GUARDED_BY(mutex_);
   bool sleeping_ HEADRACE_GUARDED_BY(mutex_) = false;
   UniqueFd bell_;
-  UniqueFd epoll_;
 
   // The loop's thread only.
   std::unique_ptr<CURLM, FreeMulti> multi_;
@@ -351,7 +351,7 @@ class Loop::Impl {
   std::multimap<std::chrono::steady_clock::time_point, Id> later_;  // to begin again
   std::vector<std::unique_ptr<EasyHandle>> idle_;
   std::size_t active_ = 0;
-  std::unordered_set<int> watched_;  // sockets in epoll_
+  SocketWatch sockets_;
 
   std::thread thread_;
 };
