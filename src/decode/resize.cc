@@ -2,6 +2,7 @@
 #include "headrace/decode/resize.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace headrace {
 
@@ -39,7 +40,7 @@ void Resizer::begin(std::uint32_t width, std::uint32_t height, const ResizeGoal&
   sink_ = &sink;
   down_first_ = vertical_first(goal, width, height);
   restart();
-  ring_rows_ = *std::max_element(down_.count.begin(), down_.count.end());
+  ring_rows_ = std::bit_ceil(*std::max_element(down_.count.begin(), down_.count.end()));
   ring_width_ = padded_row(down_first_ ? needed_.width : window.width);
   const std::size_t needed = ring_rows_ * ring_width_ * 3;
   if (ring_.size() < needed) ring_.resize(needed);
@@ -51,13 +52,9 @@ void Resizer::restart() {
   next_out_ = 0;
 }
 
-std::uint8_t* Resizer::ring_plane(std::size_t row, std::size_t plane) {
-  return ring_.data() + ((row % ring_rows_) * 3 + plane) * ring_width_;
-}
-
 void Resizer::keep(const PlanarRow& row) {
-  const PlanarRowOut slot{ring_plane(next_in_, 0), ring_plane(next_in_, 1),
-                          ring_plane(next_in_, 2)};
+  std::uint8_t* const at = ring_row(next_in_);
+  const PlanarRowOut slot{at, at + ring_width_, at + 2 * ring_width_};
   if (down_first_) {
     for (std::size_t p = 0; p < 3; ++p) std::copy_n(row[p], needed_.width, slot[p]);
   } else {
@@ -68,12 +65,13 @@ void Resizer::keep(const PlanarRow& row) {
 void Resizer::emit(std::uint32_t y) {
   const std::uint32_t width = down_first_ ? needed_.width : across_.outputs();
   const auto sums = planes_of(down_first_ ? tall_ : result_, width);
+  for (std::uint32_t t = 0; t < down_.taps; ++t) {
+    const auto used = std::min(t, down_.count[y] - 1);  // the others weigh nothing
+    taps_[t] = ring_row(down_.first[y] + used);
+  }
   for (std::size_t p = 0; p < 3; ++p) {
-    for (std::uint32_t t = 0; t < down_.taps; ++t) {
-      const auto used = std::min(t, down_.count[y] - 1);  // the others weigh nothing
-      taps_[t] = ring_plane(down_.first[y] + used, p);
-    }
     run_down(taps_.data(), down_.weights_of(y), down_.taps, width, sums[p]);
+    for (auto& tap : taps_) tap += ring_width_;  // the next colour
   }
   if (!down_first_) return sink_->row(y, read_only(sums));
   const auto result = planes_of(result_, across_.outputs());

@@ -74,7 +74,10 @@ class Resizer {
   void resize(const RgbView& source, const ResizeGoal& goal, RowSink& sink);
 
  private:
-  std::uint8_t* ring_plane(std::size_t row, std::size_t plane);
+  /// Row `row` of the ring: red; green and blue follow, ring_width_ bytes apart.
+  std::uint8_t* ring_row(std::uint32_t row) {
+    return ring_.data() + (row & (ring_rows_ - 1)) * 3 * ring_width_;
+  }
   void keep(const PlanarRow& row);
   void emit(std::uint32_t y);
 
@@ -86,7 +89,7 @@ class Resizer {
   bool down_first_ = false;
   std::uint32_t next_in_ = 0;   // row of the source
   std::uint32_t next_out_ = 0;  // row of the window
-  std::size_t ring_rows_ = 0;
+  std::size_t ring_rows_ = 0;   // a power of two
   std::size_t ring_width_ = 0;  // of a plane in the ring, padded
   std::vector<std::uint8_t> ring_;
   std::vector<std::uint8_t> split_;   // one row of the source, as planes

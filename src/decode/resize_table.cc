@@ -54,19 +54,19 @@ void ResizeTable::fill(Filter filter, std::uint32_t source, std::uint32_t scaled
                        std::uint32_t begin, std::uint32_t size) {
   first.resize(size);
   count.resize(size);
-  switch (filter) {
+  switch (filter) {  // lambdas, so that each filter is compiled into its loop
     case Filter::nearest:
       return fill_nearest(source, scaled, begin, size);
     case Filter::box:
-      return fill_filtered(box, 0.5, source, scaled, begin);
+      return fill_filtered([](double x) { return box(x); }, 0.5, source, scaled, begin);
     case Filter::bilinear:
-      return fill_filtered(bilinear, 1.0, source, scaled, begin);
+      return fill_filtered([](double x) { return bilinear(x); }, 1.0, source, scaled, begin);
     case Filter::hamming:
-      return fill_filtered(hamming, 1.0, source, scaled, begin);
+      return fill_filtered([](double x) { return hamming(x); }, 1.0, source, scaled, begin);
     case Filter::bicubic:
-      return fill_filtered(bicubic, 2.0, source, scaled, begin);
+      return fill_filtered([](double x) { return bicubic(x); }, 2.0, source, scaled, begin);
     case Filter::lanczos:
-      return fill_filtered(lanczos, 3.0, source, scaled, begin);
+      return fill_filtered([](double x) { return lanczos(x); }, 3.0, source, scaled, begin);
   }
 }
 
