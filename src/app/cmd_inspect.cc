@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "headrace/records/inspect/inspect.h"
+#include "inspect_picture.h"
 #include "records_output.h"
 #include "source_options.h"
 
@@ -15,6 +16,7 @@ struct Arguments {
   std::string uri;
   OpenOptions open;
   bool records = false;
+  bool decode = false;
   bool json = false;
 };
 
@@ -41,6 +43,7 @@ Result<int> print_records(const Source& source, bool json, const std::stop_token
 }
 
 Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
+  if (arguments.decode) return inspect_picture(arguments.uri, arguments.json);
   const Context context;
   HEADRACE_TRY(const auto source, open_source(arguments.uri, context, arguments.open, stop));
   if (arguments.records) return print_records(source, arguments.json, stop);
@@ -64,12 +67,15 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
   add_source_options(*command, arguments->open);
   command->add_flag("--records", arguments->records,
                     "Every record: place, length, SHA-256, label; and what is damaged");
+  command->add_flag("--decode", arguments->decode,
+                    "The path is one picture: does it decode, to what pixels, and if not, why");
   command->add_flag("--json", arguments->json,
                     "One JSON object on stdout; with --records one a line");
   command->footer(
       "Examples:\n"
       "  headrace inspect /data/train.rec\n"
       "  headrace inspect s3://bucket/train --records --json\n"
+      "  headrace inspect photo.jpg --decode --json\n"
       "Exit code 0: clean; 1: damaged, or it could not be told.");
   command->callback([&invocation, arguments] {
     invocation.run = [arguments](const std::stop_token& stop) { return run(*arguments, stop); };
