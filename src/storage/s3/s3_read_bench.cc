@@ -31,13 +31,13 @@ std::unique_ptr<Store> open(benchmark::State& state, const Context& context) {
 
 /// Pictures of 110 KB, `in flight` at once.
 void small_objects(benchmark::State& state) {
-  constexpr std::size_t kObjects = 500;
-  constexpr std::size_t kSize = 110'000;
+  constexpr std::int64_t kObjects = 500;
+  constexpr std::int64_t kSize = 110'000;
   Context context;
   const auto store = open(state, context);
   if (store == nullptr) return;
   std::vector<Pin> pins;
-  for (std::size_t i = 0; i < kObjects; ++i) {
+  for (std::uint64_t i = 0; i < kObjects; ++i) {
     const std::string key = fmt::format("small/{}", i);
     auto pin = put(*store, key, as_byte_span(testing::pattern(i, kSize)), {});
     if (!pin) return state.SkipWithError(pin.error().to_string().c_str());
@@ -60,8 +60,8 @@ void small_objects(benchmark::State& state) {
     all.wait();
     if (failed != 0) return state.SkipWithError("reads failed");
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kObjects));
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * kObjects * kSize));
+  state.SetItemsProcessed(state.iterations() * kObjects);
+  state.SetBytesProcessed(state.iterations() * kObjects * kSize);
 }
 BENCHMARK(small_objects)
     ->Arg(1)
@@ -83,7 +83,7 @@ void large_object(benchmark::State& state) {
     const auto read = read_now(*store, {.key = "large", .pin = *pin});
     if (!read) return state.SkipWithError(read.error().to_string().c_str());
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * kSize));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(kSize));
 }
 BENCHMARK(large_object)->UseRealTime()->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
 

@@ -12,7 +12,7 @@ constexpr std::array<bool, 256> make_kept() {
   for (unsigned char c = 'a'; c <= 'z'; ++c) kept[c] = true;
   for (unsigned char c = 'A'; c <= 'Z'; ++c) kept[c] = true;
   for (unsigned char c = '0'; c <= '9'; ++c) kept[c] = true;
-  for (const unsigned char c : {'-', '.', '_', '~'}) kept[c] = true;
+  for (const char c : {'-', '.', '_', '~'}) kept[static_cast<unsigned char>(c)] = true;
   return kept;
 }
 constexpr std::array<bool, 256> kKept = make_kept();
