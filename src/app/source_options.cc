@@ -7,12 +7,8 @@
 namespace headrace::app {
 
 void add_root_files(CLI::App& command, OpenOptions& options) {
-  command
-      .add_option_function<std::string>(
-          "--root-files",
-          [&options](const std::string& value) { options.skip_root_files = value == "skip"; },
-          "Files beside the class folders: error, or skip them")
-      ->check(CLI::IsMember({"error", "skip"}));
+  command.add_flag("--root-files-skip", options.skip_root_files,
+                   "Leave out files that lie beside the class folders");
 }
 
 void add_source_options(CLI::App& command, OpenOptions& options) {

@@ -15,9 +15,9 @@ namespace headrace::app {
 
 // `options` must live until the command has run.
 
-/// --root-files
+/// --root-files-skip
 void add_root_files(CLI::App& command, OpenOptions& options);
-/// --format, --list, --root-files
+/// --format, --list, --root-files-skip
 void add_source_options(CLI::App& command, OpenOptions& options);
 
 struct Source {

@@ -124,7 +124,7 @@ struct RootFiles {
     }
     if (count == 0 || skip) return {};
     return Error(Code::invalid, "a file in the root belongs to no class",
-                 "move it into a class folder, leave out such files with --root-files skip, or "
+                 "move it into a class folder, leave out such files with --root-files-skip, or "
                  "give the labels as a list")
         .at(object_place(store, first));
   }
