@@ -64,8 +64,7 @@ class DecodeThread {
     if (job_.options.decode) {
       const SampleKey key{
           .seed = job_.options.seed, .epoch = task.work->epoch, .sample_id = item.slot.sample_id};
-      auto decoded =
-          decoder_.decode_into(sample.payload.span(), job_.options.transform, key, task.pixels);
+      auto decoded = decode(sample.payload.span(), key, payload, task.pixels);
       count_time(before);
       if (!decoded) return from_decoder(std::move(decoded).error());
     } else {
@@ -75,6 +74,18 @@ class DecodeThread {
     item.order = order_term(item.slot.position, item.slot.sample_id, sample.labels, payload);
     item.labels = std::move(sample.labels);
     return std::nullopt;
+  }
+
+  Result<void> decode(ByteSpan encoded, const SampleKey& key, const Hash128& payload,
+                      std::span<std::byte> pixels) {
+    const Transform& transform = job_.options.transform;
+    if (job_.seeks == nullptr) return decoder_.decode_into(encoded, transform, key, pixels);
+    const SeekUse seek{
+        .index = job_.seeks->get(key.sample_id), .payload = payload, .record = &seek_};
+    seek_.clear();
+    HEADRACE_TRY(decoder_.decode_into(encoded, transform, key, pixels, &seek));
+    job_.seeks->put(key.sample_id, seek_);
+    return {};
   }
 
   void count_time(Nanos before) {
@@ -142,6 +153,7 @@ class DecodeThread {
   const DecodeJob& job_;
   const std::stop_token stop_;
   Decoder decoder_;
+  std::vector<std::byte> seek_;  ///< what the last decode recorded
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "headrace/decode/decoder.h"
 #include "headrace/loader/feed.h"
 #include "headrace/loader/loader.h"
+#include "headrace/loader/seek_memory.h"
 #include "headrace/loader/window.h"
 
 namespace headrace {
@@ -24,6 +25,7 @@ struct DecodeJob {
   const LoaderOptions& options;
   ByteBudget& budget;
   Window& window;
+  SeekMemory* seeks = nullptr;  ///< may be null
 };
 
 /// Takes places from the window until a stop is asked for.

@@ -114,10 +114,16 @@ class LoaderImpl final : public Loader {
                    .at_epoch_end = [this](std::uint64_t epoch) { costs_.fetched(epoch); }},
                   walk, stop_.get_token());
     });
+    // Only epochs that follow can use what the first one finds out.
+    if (options_.decode && options_.seek_bytes > 0 && end_epoch() > state_.epoch + 1) {
+      auto seeks = SeekMemory::make(dataset_.size(), options_.seek_bytes);
+      if (seeks) seeks_ = *std::move(seeks);
+      if (!seeks) context_.notices->add("seek-memory", seeks.error().to_string());
+    }
     const unsigned threads = options_.threads == 0 ? processors() : options_.threads;
     for (unsigned i = 0; i < threads; ++i) {
       decoders_.emplace_back([this] {
-        run_decode_stage({context_, feed_, dataset_, options_, budget_, window_},
+        run_decode_stage({context_, feed_, dataset_, options_, budget_, window_, seeks_.get()},
                          stop_.get_token());
       });
     }
@@ -233,6 +239,7 @@ class LoaderImpl final : public Loader {
   BatchPool pool_;
   Window window_;
   std::vector<std::jthread> decoders_;
+  std::unique_ptr<SeekMemory> seeks_;  ///< null: a single epoch, or no room
   std::jthread fetcher_;
 };
 
