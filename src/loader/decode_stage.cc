@@ -55,7 +55,12 @@ class DecodeThread {
   std::optional<Trouble> look(const Window::Task& task, Item& item) {
     auto frame = std::move(*item.got);
     item.got.reset();
-    if (!frame) return from_feed(std::move(frame).error());
+    if (!frame) {
+      Trouble trouble = from_feed(std::move(frame).error());
+      // Where the next sample follows this one in a stream, what fails is the stream.
+      trouble.bad_sample = trouble.bad_sample && job_.feed.random_access();
+      return trouble;
+    }
     const Nanos before = job_.context.clock->now();
     auto parsed = job_.feed.parse(SampleId{item.slot.sample_id}, *frame);
     if (!parsed) return from_feed(std::move(parsed).error());

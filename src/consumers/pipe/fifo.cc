@@ -195,7 +195,6 @@ Result<FifoReader> FifoReader::open(const std::string& dir, const std::string& c
       if (fd.valid()) return FifoReader(path, std::move(fd), timeouts, stop);
     }
     if (errno != ENOENT && errno != EINTR) return errno_error(errno, "open the FIFO").at(path);
-    if (::stat(dir.c_str(), &status) != 0) return errno_error(errno, "open the folder").at(dir);
     const std::string folder = dir + "/" + channel;
     if (::stat(folder.c_str(), &status) == 0) {
       return Error(Code::invalid,

@@ -90,8 +90,8 @@ class FifoReader {
 
   /// Waits for the FIFO to appear; does not wait for a writer.
   ///  * invalid      the channel is a folder (File mode), or `path` is something else
-  ///  * not_found    no such channel; the ones there are are named
-  ///  * unavailable  it did not appear in time
+  ///  * not_found    it did not appear in time; the channels that are there are named
+  ///  * unavailable  the same, of a later epoch
   static Result<FifoReader> open(const std::string& dir, const std::string& channel,
                                  std::uint64_t epoch, const Timeouts& timeouts,
                                  const StopEvent& stop);

@@ -343,6 +343,19 @@ TEST_F(Pipe, SaysWhenAStreamIsTooShort) {
   EXPECT_NE(got.error->to_string().find("after 3 samples"), std::string::npos);
 }
 
+// What fails is the stream, not a sample: `skip` must not skip an epoch away.
+TEST_F(Pipe, ThatNeverComesIsNoBadSample) {
+  Shards shards;
+  auto options = small_job();
+  options.on_bad = OnBad::skip;
+  const auto feed = make_pipe_feed(
+      *shards.dataset, {.dir = folder_.string(), .timeouts = {.appear = Seconds(0.05)}});
+  auto loader = Loader::make({}, **feed, *shards.dataset, options);
+  const auto batch = (*loader)->next({});
+  ASSERT_FALSE(batch.ok());
+  EXPECT_EQ(batch.error().code(), Code::not_found);
+}
+
 TEST_F(Pipe, HasNoSubstitutes) {
   Shards shards;
   auto options = small_job();
