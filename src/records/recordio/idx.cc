@@ -162,7 +162,8 @@ Result<FoundIndex> read_idx(Store& store, const ObjectInfo& rec, const std::stop
       return FoundIndex{};
     return idx.error();
   }
-  const auto source = make_store_source(store, *idx, {}, stop);
+  // Small pieces: an index of a million records must cost no more memory than one of a thousand.
+  const auto source = make_store_source(store, *idx, {.piece_bytes = 1U << 20U}, stop);
   HEADRACE_TRY(auto offsets, read_offsets(*source));
   FoundIndex answer{.frames = std::nullopt, .why_not = std::move(offsets.why_not)};
   if (answer.why_not.empty()) answer.why_not = shape_problem(offsets.span(), rec.size);
