@@ -143,9 +143,10 @@ bool is_sample_key(std::string_view key) {
 Result<std::unique_ptr<Dataset>> open_folder(Store& store, const Context& context,
                                              const OpenOptions& options) {
   RootFiles root{.store = store.describe(), .skip = options.skip_root_files};
-  HEADRACE_TRY(const auto folders,
+  HEADRACE_TRY(auto folders,
                find_folders(store, "", options.stop,
                             [&root](std::span<const ObjectInfo> page) { return root.add(page); }));
+  std::erase(folders, ".headrace/");  // what `fetch` keeps beside its copy: ours, no news to anyone
   if (std::ranges::find(folders, "/") != folders.end()) {
     return Error(Code::invalid, "keys that begin with '/' belong to a class without a name")
         .at(store.describe());

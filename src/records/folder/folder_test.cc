@@ -186,6 +186,16 @@ TEST(Folder, HiddenAndSystemFilesAreNoSamples) {
   EXPECT_EQ(notices(context).at("empty-class"), 2U);
 }
 
+TEST(Folder, WhatFetchKeepsBesideItsCopyIsNoNews) {
+  MemoryStore store;
+  fill(store, {"cat/1.jpg", ".headrace/fetched"});
+  const Context context;
+  const auto set = open_folder(store, context, {});
+  ASSERT_TRUE(set) << set.error().to_string();
+  EXPECT_THAT((*set)->classes(), ElementsAre("cat"));
+  EXPECT_TRUE(context.notices->all().empty());
+}
+
 TEST(Folder, EmptyPrefixIsNotFoundAndCountsWhatIsThere) {
   MemoryStore store("s3://b/p");
   fill(store, {"cat/.keep", "stray.txt"});
