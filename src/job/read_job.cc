@@ -120,8 +120,10 @@ class ReadJob {
     while (loader.state().epoch < end_epoch_) {
       auto epoch = run_epoch(*training_, "epoch");
       if (!epoch) {
-        // What was delivered so far is saved, so that the job can go on from there.
-        HEADRACE_TRY(save_state());
+        // What was delivered so far is saved, so that the job can go on from there. The first
+        // failure stays, unless all that failed is the saving.
+        const auto saved = save_state();
+        if (!saved && epoch.error().code() == Code::cancelled) return saved.error();
         return std::move(epoch).error();
       }
       // Listing and downloading were for the first epoch.

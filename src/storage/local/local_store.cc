@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/local/local_store.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <deque>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "headrace/base/mutex.h"
@@ -101,6 +103,10 @@ class LocalStore final : public Store {
     if (request.pin && !same_version(*request.pin, pin)) return changed_error(*request.pin, pin);
     HEADRACE_TRY(const ByteRange range, resolve(request.range, pin.size));
     HEADRACE_TRY(Buffer buffer, allocate(range.length));
+    if (request.fresh) {  // they may be damaged in the system's cache only: drop what it holds
+      std::ignore = ::posix_fadvise(fd.get(), static_cast<off_t>(range.offset),
+                                    static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);
+    }
     context_.metrics->add(Metric::requests, 1);
     HEADRACE_TRY(const auto got,
                  local::read_some(fd.get(), buffer.span(), range.offset, request.stop));
