@@ -17,17 +17,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// verified or warm by what mincore says; unverified if it cannot say.
-Cold resident(int fd, std::size_t size) {
-  void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+/// verified or warm by what mincore says of `length` bytes at `offset`; unverified if it cannot
+/// say.
+Cold resident(int fd, off_t offset, std::size_t length) {
+  void* map = mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, offset);
   if (map == MAP_FAILED) return Cold::unverified;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  std::vector<unsigned char> pages((size + page - 1) / page);
-  const bool known = mincore(map, size, pages.data()) == 0;
-  munmap(map, size);
+  std::vector<unsigned char> pages((length + page - 1) / page);
+  const bool known = mincore(map, length, pages.data()) == 0;
+  munmap(map, length);
   if (!known) return Cold::unverified;
   const bool any = std::any_of(pages.begin(), pages.end(), [](auto flags) { return flags & 1U; });
   return any ? Cold::warm : Cold::verified;
+}
+
+/// In windows, since mincore wants a byte for each page.
+Cold resident(int fd, off_t size) {
+  constexpr off_t kWindow = off_t{1} << 30U;
+  auto cold = Cold::verified;
+  for (off_t at = 0; at < size; at += kWindow) {
+    cold = worse(cold, resident(fd, at, static_cast<std::size_t>(std::min(kWindow, size - at))));
+  }
+  return cold;
 }
 
 Cold drop(const fs::path& path) {
@@ -41,7 +52,7 @@ Cold drop(const fs::path& path) {
   for (int attempt = 0; attempt < 3 && cold == Cold::warm; ++attempt) {
     if (attempt > 0 && fsync(file.get()) != 0) return Cold::unverified;
     if (posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) return Cold::unverified;
-    cold = resident(file.get(), static_cast<std::size_t>(info.st_size));
+    cold = resident(file.get(), info.st_size);
   }
   return cold;
 }

@@ -19,6 +19,13 @@ Manageability parse_facts(const YAML::Node& node) {
   return facts;
 }
 
+/// The format's steps come first: they are done first.
+void add(Manageability& facts, const Manageability& more) {
+  facts.steps.insert(facts.steps.begin(), more.steps.begin(), more.steps.end());
+  facts.conversion = facts.conversion || more.conversion;
+  facts.replace_one = facts.replace_one && more.replace_one;
+}
+
 std::string counted(std::size_t number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
@@ -47,7 +54,9 @@ Result<ManageabilityBook> ManageabilityBook::parse(std::string_view yaml, std::s
       return Error(Code::invalid, "no manageability file of schema 1");
     }
     for (const auto& pair : root["modes"]) {
-      book.modes_[pair.first.as<std::string>()] = parse_facts(pair.second);
+      const auto mode = pair.first.as<std::string>();
+      book.modes_[mode] = parse_facts(pair.second);
+      if (pair.second["raw"]) book.raw_[mode] = parse_facts(pair.second["raw"]);
     }
     for (const auto& pair : root["formats"]) {
       book.formats_[pair.first.as<std::string>()] = parse_facts(pair.second);
@@ -68,9 +77,9 @@ Manageability ManageabilityBook::facts(std::string_view mode, std::string_view f
   const auto named = formats_.find(format);
   const auto& by_format = named != formats_.end() ? named->second : formats_.find("other")->second;
   Manageability facts = by_mode->second;
-  facts.steps.insert(facts.steps.begin(), by_format.steps.begin(), by_format.steps.end());
-  facts.conversion = facts.conversion || by_format.conversion;
-  facts.replace_one = facts.replace_one && by_format.replace_one;
+  add(facts, by_format);
+  const auto raw = raw_.find(mode);
+  if (raw != raw_.end() && !by_format.conversion) add(facts, raw->second);
   return facts;
 }
 

@@ -36,6 +36,8 @@ class ManageabilityBook {
 
  private:
   std::map<std::string, Manageability, std::less<>> modes_;
+  std::map<std::string, Manageability, std::less<>>
+      raw_;  ///< mode -> more, where nothing is packed
   std::map<std::string, Manageability, std::less<>> formats_;
 };
 

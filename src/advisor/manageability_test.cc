@@ -27,9 +27,17 @@ TEST(Manageability, OfPicturesAsTheyAre) {
   EXPECT_EQ(book.facts("direct", "folder").count(), 5U);
 }
 
+TEST(Manageability, PipeAsksForMoreWhereNothingIsPacked) {
+  const auto facts = delivered().facts("pipe", "folder");
+  EXPECT_EQ(facts.count(), 2U);
+  EXPECT_TRUE(facts.conversion);
+  EXPECT_FALSE(delivered().facts("pipe", "recordio").steps.size() > 1);
+}
+
 TEST(Manageability, PackingAddsAStepAConversionAndForbidsReplacing) {
   const auto book = delivered();
-  for (const char* mode : {"direct", "file", "stream", "keep", "pipe"}) {
+  EXPECT_EQ(book.facts("pipe", "recordio").count(), 3U);
+  for (const char* mode : {"direct", "file", "stream", "keep"}) {
     EXPECT_EQ(book.facts(mode, "recordio").count(), book.facts(mode, "folder").count() + 3) << mode;
     EXPECT_EQ(book.facts(mode, "tfrecord").count(), book.facts(mode, "folder").count() + 3) << mode;
   }

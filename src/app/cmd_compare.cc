@@ -85,16 +85,23 @@ class RunProgress {
   std::chrono::steady_clock::time_point begin_;
 };
 
-/// Whether everything that was asked was done, and done alike.
+/// Says on stderr what went wrong; whether everything that was asked was done, and done alike.
 bool succeeded(const advisor::Comparison& found) {
   bool any = false;
+  bool failed = false;
   for (const auto& table : found.tables) {
     for (const auto& row : table.rows) {
-      if (row.status == advisor::Status::failed) return false;
       any = any || row.status == advisor::Status::ok;
+      if (row.status != advisor::Status::failed) continue;
+      failed = true;
+      fmt::print(stderr, "headrace: mode {} failed on {}: {}\n", row.mode, row.uri, row.why);
     }
   }
-  return any && found.disagreements.empty();
+  for (const auto& sentence : found.disagreements) {
+    fmt::print(stderr, "headrace: corrupt: {}\n", sentence);
+  }
+  if (!any && !failed) fmt::print(stderr, "headrace: no mode can run here\n");
+  return any && !failed && found.disagreements.empty();
 }
 
 Result<advisor::CompareSpec> spec_of(const Arguments& arguments) {
@@ -131,9 +138,6 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   if (!spec.report.empty()) {
     HEADRACE_TRY(advisor::write_report(*found, spec.report));
     if (!arguments.json) fmt::print("\nReport: {}\n", spec.report);
-  }
-  for (const auto& sentence : found->disagreements) {
-    fmt::print(stderr, "headrace: corrupt: {}\n", sentence);
   }
   return succeeded(*found) ? 0 : 1;
 }
