@@ -26,7 +26,8 @@ Result<Nanos> process_age() {
   if (!(fields >> ticks) || clock_gettime(CLOCK_BOOTTIME, &now) != 0) {
     return Error(Code::unavailable, "/proc/self/stat does not tell the start of this process");
   }
-  const Nanos start = std::chrono::seconds(1) * ticks / ::sysconf(_SC_CLK_TCK);
+  const Nanos tick = Nanos(std::chrono::seconds(1)) / ::sysconf(_SC_CLK_TCK);
+  const Nanos start = tick * ticks;
   return std::chrono::seconds(now.tv_sec) + Nanos(now.tv_nsec) - start;
 }
 
