@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// resize_kernels for AVX2. Included once for each target.
+/// \file resize_kernels for AVX2. Included once for each target.
 //
 // A weight of 23 bits and sign is w = (h << 15) + l with l in 15 bits, so that both fit 16 signed
 // bits, and one multiply-add instruction sums two samples times two weights in each of 8 lanes.

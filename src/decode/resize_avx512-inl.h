@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// resize_kernels for AVX-512 with VBMI and VNNI. Included once for each target.
+/// \file resize_kernels for AVX-512 with VBMI and VNNI. Included once for each target.
 //
 // A weight of 23 bits and sign is three signed bytes, w = (a << 16) + (b << 8) + c, so that one
 // dot-product instruction adds four samples times four weights in each of 16 lanes. The exact sum

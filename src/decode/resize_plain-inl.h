@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain form of resize_kernels: what the others must equal. Included once for each target.
+/// \file The plain form of resize_kernels: what the others must equal. Once for each target.
 #include "headrace/decode/resize_kernels.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -41,7 +41,7 @@ struct StoreSourceOptions {
   std::uint64_t begin = 0;
   /// Nothing is read ahead beyond it; what is asked for is still delivered, to the object's end.
   std::uint64_t ahead_end = ByteRange::kToEnd;
-  std::uint64_t piece_bytes = 4U << 20U;
+  std::uint64_t piece_bytes = 1U << 20U;
   unsigned ahead = 3;  ///< pieces asked for before they are needed
 };
 

@@ -4,7 +4,6 @@
 import hashlib
 import json
 import random
-import struct
 import subprocess
 
 import pytest
@@ -53,7 +52,7 @@ def test_we_read_what_mxnet_writes(folder, tmp_path):
 def test_payloads_that_hold_the_magic_go_both_ways(tmp_path):
     """MXNet splits a record where its magic stands on a multiple of four."""
     rng = random.Random(5)
-    magic = struct.pack("<I", sets.MAGIC)
+    magic = sets.MARK
     root = tmp_path / "set"
     for number in range(40):
         body = b"".join(rng.choice([magic, magic + magic, rng.randbytes(rng.randrange(9))])

@@ -52,3 +52,12 @@ def test_the_commands_of_a_page_run(script, tmp_path):
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=env,
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{script}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def test_the_messages_of_troubleshooting_are_those_of_the_source():
+    source = "".join(path.read_text() for path in files(".cc", ".h") if "src" in path.parts)
+    source = re.sub(r'"\s*\n\s*"', "", source)  # a literal over several lines is one message
+    page = (ROOT / "docs/TROUBLESHOOTING.md").read_text()
+    messages = re.findall(r"^\| `([^`]+)` \|", page, re.M)
+    assert len(messages) > 20
+    assert not [message for message in messages if message not in source]

@@ -11,12 +11,14 @@ from PIL import Image
 
 MASK = (1 << 128) - 1
 MAGIC = 0xCED7230A
+MARK = struct.pack("<I", MAGIC)
 
 
-def picture(seed: int, width: int = 64, height: int = 48, kind: str = "JPEG") -> bytes:
+def picture(seed: int, width: int = 64, height: int = 48, kind: str = "JPEG", colours: int = 48) -> bytes:
     """An encoded picture that depends on the seed only: a coarse random grid, smoothly enlarged."""
     rng = random.Random(seed)
-    grid = Image.frombytes("RGB", (8, 6), rng.randbytes(8 * 6 * 3))
+    columns = 8 if colours >= 8 else 1
+    grid = Image.frombytes("RGB", (columns, colours // columns), rng.randbytes(colours * 3))
     out = io.BytesIO()
     grid.resize((width, height), Image.Resampling.BICUBIC).save(out, kind)
     return out.getvalue()
@@ -34,7 +36,8 @@ def folder(root: pathlib.Path, classes: int = 4, per_class: int = 25, **size) ->
 
 def samples(root: pathlib.Path) -> list[tuple[float, bytes]]:
     """(label, payload) of a labelled folder in canonical order: keys by UTF-8 bytes."""
-    keys = sorted(p.relative_to(root).as_posix().encode() for p in root.rglob("*") if p.is_file())
+    keys = sorted(p.relative_to(root).as_posix().encode() for p in root.rglob("*")
+                  if p.is_file() and ".headrace" not in p.parts)
     classes = sorted({key.split(b"/")[0] for key in keys})
     return [
         (float(classes.index(key.split(b"/")[0])), (root / key.decode()).read_bytes()) for key in keys
@@ -62,8 +65,8 @@ def recordio(path: pathlib.Path, pairs: list[tuple[float, bytes]], index: bool =
             lines.append(f"{number}\t{rec.tell()}\n")
             body = struct.pack("<IfQQ", 0, label, number, 0) + payload
             parts, start = [], 0
-            for at in range(0, len(body) - 3, 4):
-                if body[at : at + 4] == struct.pack("<I", MAGIC):
+            for at in range(0, len(body) - 3, 4) if MARK in body else ():
+                if body[at : at + 4] == MARK:
                     parts.append(body[start:at])
                     start = at + 4
             parts.append(body[start:])
