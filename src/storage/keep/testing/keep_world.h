@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file A node cache over an origin that counts and holds back, for the tests of the cache.
+///
+/// Not thread-safe, but for what the store under test does with it.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "headrace/storage/keep/keep_store.h"
+#include "headrace/storage/memory/memory_store.h"
+#include "headrace/storage/testing/pattern.h"
+#include "headrace/storage/testing/temporary_folder.h"
+
+namespace headrace::testing {
+
+/// Counts the reads that reach the origin; they can be held back.
+class Origin final : public Store {
+ public:
+  std::string describe() const override { return "origin://set"; }
+  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
+    return memory_.head(key, stop);
+  }
+  Result<void> list(const ListRequest& request, const std::stop_token& stop,
+                    const std::function<Result<bool>(ListPage&&)>& sink) override {
+    return memory_.list(request, stop, sink);
+  }
+  void read(ReadRequest request, ReadDone done) override {
+    ++reads;
+    if (held) return waiting.push_back({std::move(request), std::move(done)});
+    memory_.read(std::move(request), std::move(done));
+  }
+  void release() {
+    held = false;
+    for (auto& [request, done] : std::exchange(waiting, {}))
+      memory_.read(std::move(request), std::move(done));
+  }
+  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
+                                               const std::stop_token& stop) override {
+    return memory_.create(key, stop);
+  }
+  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
+    return memory_.remove(key, stop);
+  }
+
+  std::atomic<int> reads = 0;
+  bool held = false;
+  std::vector<std::pair<ReadRequest, ReadDone>> waiting;
+
+ private:
+  MemoryStore memory_{"origin://set"};
+};
+
+class KeepStoreTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kSize = 20'000;
+
+  std::string dir() const { return folder_.string() + "/keep"; }
+  std::filesystem::path segments() const { return dir() + "/v1"; }
+
+  std::unique_ptr<KeepStore> open(std::uint64_t limit = 1 << 30) {
+    auto made =
+        make_keep_store(origin_, {.dir = dir(), .limit_bytes = limit, .read_threads = 2}, context_);
+    EXPECT_TRUE(made) << made.error().to_string();
+    return made ? *std::move(made) : nullptr;
+  }
+  /// The same, and it knows what is kept.
+  std::unique_ptr<KeepStore> open_and_wait() {
+    auto store = open();
+    store->flush();
+    return store;
+  }
+  void fill_origin(int objects, std::size_t size = kSize) {
+    for (int i = 0; i < objects; ++i) {
+      const auto key = fmt::format("c/{:04}", i);
+      pins_[key] = *put(origin_, key, as_byte_span(pattern(seed_of(key), size)), {});
+    }
+  }
+  std::uint64_t seed_of(const std::string& key) const { return std::hash<std::string>()(key); }
+
+  /// Reads all; gives how many came from the cache. Wrong bytes fail the test.
+  int epoch(Store& store) {
+    int hits = 0;
+    for (const auto& [key, pin] : pins_) {
+      const auto got = read_now(store, {.key = key, .pin = pin});
+      if (!got) {
+        ADD_FAILURE() << got.error().to_string();
+        continue;
+      }
+      EXPECT_TRUE(got->bytes.text() == pattern(seed_of(key), pin.size)) << key;
+      EXPECT_EQ(got->pin, pin);
+      hits += got->from_cache ? 1 : 0;
+    }
+    return hits;
+  }
+  std::vector<std::filesystem::path> files(const std::string& extension) const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(segments()))
+      if (entry.path().extension() == extension) found.push_back(entry.path());
+    return found;
+  }
+  std::uint64_t bytes_on_disk() const {
+    std::uint64_t total = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(segments())) {
+      struct stat status {};
+      if (::stat(entry.path().c_str(), &status) == 0)
+        total += std::max<std::uint64_t>(static_cast<std::uint64_t>(status.st_blocks) * 512,
+                                         static_cast<std::uint64_t>(status.st_size));
+    }
+    return total;
+  }
+  bool noticed(const std::string& kind) const {
+    for (const auto& notice : context_.notices->all())
+      if (notice.kind == kind) return true;
+    return false;
+  }
+  static void flip(const std::filesystem::path& file, std::int64_t at) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(at);
+    const int byte = stream.get();
+    stream.seekp(at);
+    stream.put(static_cast<char>(byte ^ 0x10));
+  }
+
+  TemporaryFolder folder_;
+  Origin origin_;
+  Context context_;
+  std::map<std::string, Pin> pins_;
+};
+
+}  // namespace headrace::testing
