@@ -82,6 +82,7 @@ endfunction()
 function(_room_library target root path files)
   set(headers ${files})
   list(FILTER headers INCLUDE REGEX "\\.h$")
+  list(FILTER headers EXCLUDE REGEX "-inl\\.h$") # parts of files that Highway compiles once a target
   list(FILTER files INCLUDE REGEX "\\.cc$")
   list(TRANSFORM headers PREPEND ${root}/headrace/${path}/)
   list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/src/${path}/)
