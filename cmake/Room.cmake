@@ -82,8 +82,6 @@ endfunction()
 function(_room_library target root path files)
   set(headers ${files})
   list(FILTER headers INCLUDE REGEX "\\.h$")
-  # -inl.h: a part of a source that Highway compiles once a target; it cannot compile alone
-  list(FILTER headers EXCLUDE REGEX "-inl\\.h$")
   list(FILTER headers EXCLUDE REGEX "-inl\\.h$") # parts of files that Highway compiles once a target
   list(FILTER files INCLUDE REGEX "\\.cc$")
   list(TRANSFORM headers PREPEND ${root}/headrace/${path}/)
