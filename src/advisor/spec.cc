@@ -263,6 +263,9 @@ Result<TableSpec> make_table(const Values& values) {
       return unfit("repeats", repeats, "between 1 and 1000");
     }
   }
+  if (const auto epochs = text(values, "epochs"); !epochs.empty() && *whole_number(epochs) == 0) {
+    return unfit("epochs", epochs, "at least 1: without an epoch there is nothing to measure");
+  }
   table.keep_dir = text(values, "keep-dir");
   table.read_flags = read_flags(values);
   table.open.list = text(values, "list");

@@ -105,6 +105,7 @@ TEST(Spec, UnfitValuesAreNamed) {
   EXPECT_THAT(error_of("uri: /d\nmodes: [fast]"), HasSubstr("modes"));
   EXPECT_THAT(error_of("uri: /d\nmedium: fast=nvme"), HasSubstr("medium"));
   EXPECT_THAT(error_of("uri: /d\nrepeats: 0"), HasSubstr("repeats"));
+  EXPECT_THAT(error_of("uri: /d\nepochs: 0"), HasSubstr("at least 1"));
   EXPECT_THAT(error_of("uri: [/a, /b]\nlocal: /c"), HasSubstr("2 URIs but 1 local copies"));
   EXPECT_THAT(error_of("uri: /d\ntables: []"), HasSubstr("at least one"));
   EXPECT_THAT(error_of("uri: /d\ntables: [{instance: x}]"), HasSubstr("holds for all tables"));

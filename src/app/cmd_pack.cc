@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "command.h"
+#include "headrace/base/cli_numbers.h"
 #include "headrace/base/clock.h"
 #include "headrace/base/uri.h"
 #include "headrace/records/pack/pack.h"
@@ -87,7 +88,7 @@ void add_pack(CLI::App& root, Invocation& invocation) {
                    "A folder for the set, or a file that ends in .rec; a path or s3://…")
       ->required();
   auto* const shards =
-      command->add_option("--shards", a.pack.shards, "Number of files")->check(CLI::PositiveNumber);
+      command->add_option("--shards", a.pack.shards, "Number of files")->check(at_least_one());
   command
       ->add_option("--shard-size", a.pack.shard_bytes,
                    "Begin another file before this size is passed, such as 1G")
@@ -102,7 +103,7 @@ void add_pack(CLI::App& root, Invocation& invocation) {
   command->add_option("--list", a.open.list, "A .lst or .csv that names and labels samples");
   add_root_files(*command, a.open);
   command->add_option("--requests", a.pack.reading.requests, "Reads in flight")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   command
       ->add_option("--budget", a.pack.reading.budget_bytes,

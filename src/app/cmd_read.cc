@@ -27,14 +27,19 @@ struct Arguments {
 Result<double> parse_accelerator(std::string_view text) {
   constexpr std::string_view prefix = "emulated:";
   if (text == "none") return 0.0;
+  constexpr double kSlowest = 1e-3;  // a batch then takes hours; of less the clock would overflow
+  constexpr double kFastest = 1e9;
+  const std::string_view given = text;
   double rate = 0;
   if (text.starts_with(prefix)) {
     text.remove_prefix(prefix.size());
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
-    if (error == std::errc() && end == text.data() + text.size() && rate > 0) return rate;
+    if (error == std::errc() && end == text.data() + text.size() && rate >= kSlowest &&
+        rate <= kFastest)
+      return rate;
   }
-  return Error(Code::invalid, fmt::format("unknown accelerator '{}'", text),
-               "none, or emulated:RATE with RATE in samples a second");
+  return Error(Code::invalid, fmt::format("unknown accelerator '{}'", given),
+               "none, or emulated:RATE with RATE in samples a second, 0.001 to 1e9");
 }
 
 Result<int> run(const Arguments& arguments, const std::stop_token& stop) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "command.h"
+#include "headrace/base/cli_numbers.h"
 #include "headrace/records/verify/verify.h"
 #include "records_output.h"
 #include "source_options.h"
@@ -49,7 +50,7 @@ void add_verify(CLI::App& root, Invocation& invocation) {
   command->add_option("uri", arguments->uri, "A path or s3://bucket/prefix")->required();
   add_source_options(*command, arguments->open);
   command->add_option("--requests", arguments->verify.reading.requests, "Reads in flight")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   command->footer(

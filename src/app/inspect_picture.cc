@@ -4,15 +4,22 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "headrace/decode/picture_report.h"
 
 namespace headrace::app {
 
 Result<int> inspect_picture(const std::string& path, bool json) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown))
+    return Error(Code::invalid, "a folder, not a picture",
+                 "give the path of one picture, or leave --decode out")
+        .at(path);
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   if (!file.is_open() || file.bad()) return errno_error(errno, "read").at(path);

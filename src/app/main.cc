@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
-#include <tuple>
+#include <system_error>
 
 #include "command.h"
+#include "headrace/base/cli_numbers.h"
 #include "headrace/base/signal_stop.h"
 
 namespace {
@@ -16,6 +18,14 @@ constexpr int kUsage = 2;
 int report(const headrace::Error& error) {
   fmt::print(stderr, "headrace: {}: {}\n", to_string(error.code()), error.to_string());
   return error.code() == headrace::Code::cancelled ? headrace::kStoppedExit : 1;
+}
+
+/// A result that nobody got is no success. A reader that went away (`| head`) has had enough and
+/// needs no message: the shell's code for a closed pipe.
+int output_lost(int cause) {
+  constexpr int kClosedPipe = 141;
+  if (cause == EPIPE) return kClosedPipe;
+  return report(headrace::errno_error(cause == 0 ? EIO : cause, "write").at("standard output"));
 }
 
 int run(int argc, char** argv) {
@@ -37,6 +47,7 @@ int run(int argc, char** argv) {
   add_train(root, invocation);
   add_verify(root, invocation);
   add_version(root, invocation);
+  headrace::refuse_wrapped_numbers(root);
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -45,6 +56,8 @@ int run(int argc, char** argv) {
   headrace::SignalStop signals;
   auto code = invocation.run(signals.token());
   if (!code) return report(code.error());
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return output_lost(errno);
   return signals.token().stop_requested() ? headrace::kStoppedExit : *code;
 }
 
@@ -56,6 +69,10 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   try {
     return run(argc, argv);
+  } catch (const std::system_error& failed) {  // fmt::print, if the output is closed or full
+    if (failed.code().value() == EPIPE) return output_lost(EPIPE);
+    fmt::print(stderr, "headrace: {}\n", failed.what());
+    return 1;
   } catch (const std::exception& bug) {  // memory, or a library that throws: never input
     std::ignore = std::fprintf(stderr, "headrace: %s\n", bug.what());
     return 1;

@@ -22,6 +22,7 @@ namespace {
 
 /// Places in all batches on their way: two seconds at 4,000 samples a second.
 constexpr std::size_t kItems = 8192;
+constexpr unsigned kMaxThreads = 1024;  // more only wait for each other, and may not start
 
 Result<void> check_same(std::string_view what, std::string_view then, std::string_view now) {
   if (then == now) return {};
@@ -260,6 +261,11 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
   if (!(options.max_bad >= 0.0 && options.max_bad <= 1.0)) {
     return Error(Code::invalid,
                  fmt::format("max-bad {} is not a share from 0 to 1", options.max_bad));
+  }
+  if (options.threads > kMaxThreads) {
+    return Error(Code::invalid,
+                 fmt::format("{} decode threads are more than {}", options.threads, kMaxThreads),
+                 "0 takes as many as there are processors");
   }
   State state = start_of(dataset, options, plan);
   if (resume) {

@@ -306,6 +306,9 @@ TEST(Loader, RefusesWhatCannotBe) {
   options.max_bad = -0.1;
   EXPECT_EQ(world.loader(options).error().code(), Code::invalid);
   options = small_job();
+  options.threads = 100'000;
+  EXPECT_EQ(world.loader(options).error().code(), Code::invalid);
+  options = small_job();
   options.quarantine = "/nonexistent/folder/bad.jsonl";
   EXPECT_EQ(world.loader(options).error().code(), Code::not_found);
 }

@@ -88,7 +88,13 @@ std::string State::to_text() const {
 Result<State> State::parse(std::string_view text) {
   const auto header = text.substr(0, text.find('\n'));
   if (header != kHeader) {
-    return bad_state(fmt::format("begins with '{}', not with '{}'", header.substr(0, 40), kHeader));
+    if (header.starts_with("headrace-state ")) {
+      return bad_state(
+          fmt::format("begins with '{}', not with '{}'", header.substr(0, 40), kHeader));
+    }
+    return Error(Code::invalid, fmt::format("does not begin with the line '{}'", kHeader),
+                 "give a file that --state wrote")
+        .at("state");
   }
   const auto lines = lines_of(text);
   const auto find = [&lines](std::string_view key) -> Result<std::string_view> {

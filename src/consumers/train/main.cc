@@ -7,6 +7,7 @@
 #include <exception>
 #include <tuple>
 
+#include "headrace/base/cli_numbers.h"
 #include "headrace/base/signal_stop.h"
 #include "headrace/consumers/train/train_job.h"
 
@@ -213,6 +214,7 @@ int run(int argc, char** argv) {
   add_data(app, options, words);
   add_training(app, options, words);
   add_run(app, options, words);
+  refuse_wrapped_numbers(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

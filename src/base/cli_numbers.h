@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Makes a command line refuse counts and sizes that are below 0 or beyond 64 bits: the
+/// parser itself takes them round the corner (-1 becomes 2^64 - 1) or cuts them off at the end.
+///
+/// Not thread-safe; for `main`, which links CLI11.
+///
+///     CLI::App app("…");
+///     app.add_option("--epochs", epochs);
+///     refuse_wrapped_numbers(app);          // after the last option; then --epochs -1 is an error
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+namespace headrace {
+
+/// What is wrong with `text` as a number from 0 to 2^64 - 1, which a unit may follow; empty if
+/// nothing, or if it is no number, which the parser itself says.
+inline std::string wrapped_number(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  if (text[first] == '-') return text + " is below 0";
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data() + first, text.data() + text.size(), number);
+  if (parsed.ec == std::errc::result_out_of_range) return text + " is too large";
+  return {};
+}
+
+/// For counts that cannot be 0; CLI::PositiveNumber names a range of 300 digits in its message.
+inline CLI::Validator at_least_one() {
+  return {[](std::string& text) { return text == "0" ? "0 is below 1" : std::string(); },
+          "POSITIVE"};
+}
+
+/// For every unsigned option of `app` and its subcommands.
+inline void refuse_wrapped_numbers(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options()) {
+    if (option->get_type_name().rfind("UINT", 0) != 0) continue;
+    // As a transform it comes before those that apply units.
+    option->transform(CLI::Validator([](std::string& text) { return wrapped_number(text); }, ""));
+  }
+  for (CLI::App* const command : app.get_subcommands({})) refuse_wrapped_numbers(*command);
+}
+
+}  // namespace headrace
