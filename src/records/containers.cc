@@ -5,6 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "headrace/records/folder/folder.h"
@@ -34,6 +41,56 @@ bool is_side_file(std::string_view key) {
   return std::ranges::any_of(kSuffixes,
                              [key](std::string_view suffix) { return key.ends_with(suffix); });
 }
+
+namespace {
+
+struct ShardName {
+  std::string_view stem;
+  std::uint64_t number = 0;
+  std::uint64_t total = 0;
+};
+
+/// Of STEM-NUMBER-of-TOTAL.suffix, as pack and others write it; nothing for other names.
+std::optional<ShardName> parse_shard_name(std::string_view key, std::string_view suffix) {
+  if (!key.ends_with(suffix)) return std::nullopt;
+  key.remove_suffix(suffix.size());
+  constexpr std::string_view kOf = "-of-";
+  const auto of = key.rfind(kOf);
+  if (of == std::string_view::npos || of == 0) return std::nullopt;
+  const auto dash = key.rfind('-', of - 1);
+  if (dash == std::string_view::npos) return std::nullopt;
+  ShardName name{.stem = key.substr(0, dash)};
+  const auto read = [](std::string_view digits, std::uint64_t& value) {
+    const char* const end = digits.data() + digits.size();
+    const auto [at, error] = std::from_chars(digits.data(), end, value);
+    return error == std::errc() && at == end;
+  };
+  const bool good = read(key.substr(dash + 1, of - dash - 1), name.number) &&
+                    read(key.substr(of + kOf.size()), name.total);
+  return good ? std::optional(name) : std::nullopt;
+}
+
+/// Names that promise more shards than there are: samples may be lost. It is said and no error,
+/// since a node may have been given some of the shards.
+void note_missing_shards(std::span<const ObjectInfo> containers, const ContainerKind& kind,
+                         const Context& context) {
+  std::map<std::pair<std::string_view, std::uint64_t>, std::set<std::uint64_t>> sets;
+  for (const ObjectInfo& object : containers) {
+    const auto name = parse_shard_name(object.key, kind.suffix);
+    if (name) sets[{name->stem, name->total}].insert(name->number);
+  }
+  for (const auto& [of, numbers] : sets) {
+    if (numbers.size() >= of.second) continue;
+    std::uint64_t missing = numbers.count(of.second);  // some count from 1
+    while (numbers.count(missing) != 0) ++missing;
+    context.notices->add(
+        "shards-missing",
+        fmt::format("{} of {} shards of \"{}\" are there, number {} is not: the set is not whole",
+                    numbers.size(), of.second, of.first, missing));
+  }
+}
+
+}  // namespace
 
 Result<std::vector<ObjectInfo>> find_containers(Store& store, const Context& context,
                                                 const ContainerKind& kind,
@@ -90,6 +147,8 @@ Result<std::vector<ObjectInfo>> find_containers(Store& store, const Context& con
     return Error(Code::not_found, fmt::format("no {} under {}, {} other keys seen", kind.what,
                                               store.describe(), others));
   }
+  // One shard by its own path is what was asked for; nothing else is seen then.
+  if (containers.size() > 1 || others > 0) note_missing_shards(containers, kind, context);
   return containers;
 }
 

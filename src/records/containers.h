@@ -29,7 +29,8 @@ struct ContainerKind {
   std::function<bool(ByteSpan)> begins;  ///< whether an object begins as one
 };
 
-/// Containers below the root, sorted by key bytes. What is none leaves the notice "not-a-shard".
+/// Containers below the root, sorted by key bytes. What is none leaves the notice "not-a-shard",
+/// and names (…-00000-of-00004) that promise more than there are the notice "shards-missing".
 ///  * `not_found`   there is none
 ///  * `invalid`     one is archived
 Result<std::vector<ObjectInfo>> find_containers(Store& store, const Context& context,

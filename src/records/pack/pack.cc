@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "headrace/records/class_file.h"
@@ -70,11 +71,10 @@ class Packer {
                    "choose another name, or give --force to replace it")
           .at(object_place(destination_.describe(), *before.begin()));
     }
-    HEADRACE_TRY(write_classes());
-    const auto starts = plan_shards(set_, options_.shards, options_.shard_bytes);
-    for (std::size_t shard = 0; shard + 1 < starts.size(); ++shard) {
-      HEADRACE_TRY(write_shard(shard_stem(options_.key, shard, starts.size() - 1), starts[shard],
-                               starts[shard + 1]));
+    auto written = write_set();
+    if (!written) {
+      remove_new(before);
+      return std::move(written).error();
     }
     // Shards of another number of shards would be read as part of the set.
     for (const std::string& key : report_.keys) before.erase(key);
@@ -83,6 +83,24 @@ class Packer {
   }
 
  private:
+  Result<void> write_set() {
+    HEADRACE_TRY(write_classes());
+    const auto starts = plan_shards(set_, options_.shards, options_.shard_bytes);
+    for (std::size_t shard = 0; shard + 1 < starts.size(); ++shard) {
+      HEADRACE_TRY(write_shard(shard_stem(options_.key, shard, starts.size() - 1), starts[shard],
+                               starts[shard + 1]));
+    }
+    return {};
+  }
+
+  /// Of a set that was not finished nothing stays: its first shards would pass for a small set, and
+  /// the next pack would refuse to write over them.
+  void remove_new(const std::set<std::string>& before) {
+    for (const std::string& key : report_.keys) {
+      if (before.count(key) == 0) std::ignore = destination_.remove(key, {});
+    }
+  }
+
   Result<void> write_classes() {
     if (set_.classes().empty()) return {};
     for (const std::string& name : set_.classes()) {

@@ -136,6 +136,20 @@ TEST_F(PackTest, AnExistingSetIsReplacedOnlyOnRequestAndThenWhole) {
   EXPECT_EQ(digests(packed), digests(source_));
 }
 
+TEST_F(PackTest, OfAPackThatFailedNothingStaysButWhatWasThereBefore) {
+  const auto set = open_dataset(source_, {}, {});
+  ASSERT_TRUE(set);
+  ASSERT_TRUE(source_.remove(std::string((*set)->name(SampleId{99})), {}));  // in the last shard
+  MemoryStore packed;
+  ASSERT_TRUE(put(packed, "mine.txt", as_byte_span("mine"), {}));
+  EXPECT_FALSE(pack_recordio(source_, **set, packed, {.key = "x", .shards = 3}, {}));
+  EXPECT_EQ(contents(packed).size(), 1U);
+  ASSERT_TRUE(pack(packed, {.key = "x"}));  // is not refused
+  const auto old = contents(packed);
+  EXPECT_FALSE(pack_recordio(source_, **set, packed, {.key = "x", .replace = true}, {}));
+  EXPECT_EQ(contents(packed), old);
+}
+
 TEST_F(PackTest, ASampleThatVanishedIsAnErrorOrSkippedAndReported) {
   const auto set = open_dataset(source_, {}, {});
   ASSERT_TRUE(set);

@@ -314,6 +314,23 @@ TEST(Recordio, ClassNamesBesideTheShardAreRead) {
   EXPECT_THAT((*set)->classes(), ElementsAre("cat", "dog"));
 }
 
+TEST(Recordio, ShardsThatTheNamesPromiseAndThatAreMissingAreNamed) {
+  MemoryStore store;
+  for (const char* key : {"t-00000-of-00003.rec", "t-00002-of-00003.rec", "one-1-of-2.rec",
+                          "one-2-of-2.rec", "x-of-9.rec", "y-1-of-.rec"}) {
+    add(store, key, records({0}));
+  }
+  const Context context;
+  ASSERT_TRUE(open_recordio(store, context, {}));
+  int missing = 0;
+  for (const auto& notice : context.notices->all()) {
+    if (notice.kind != "shards-missing") continue;
+    ++missing;
+    EXPECT_THAT(notice.text, HasSubstr("2 of 3 shards of \"t\" are there, number 1 is not"));
+  }
+  EXPECT_EQ(missing, 1);
+}
+
 TEST(Recordio, LabelsAreRenumberedByTheTrainingSetsClasses) {
   MemoryStore store;
   add(store, "val.rec", records({0, 1, 7}));
