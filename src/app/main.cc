@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <system_error>
+#include <tuple>
 
 #include "command.h"
 #include "headrace/base/cli_numbers.h"

@@ -189,10 +189,11 @@ void Engine::keep_items(std::span<const Item> items) {
   health_.well();
   if (*left_out == 0) return;
   not_kept_ += *left_out;
-  context_.notices->add(
-      "keep-full", fmt::format("the cache in {} holds its limit of {:.1f} GB; the rest is read "
-                               "from the origin each time",
-                               cache_.describe(), static_cast<double>(cache_.limit()) / 1e9));
+  context_.notices->add("keep-full",
+                        fmt::format("the cache in {} is full (its limit is {:.1f} GB, or what its "
+                                    "volume has room for); the rest is read "
+                                    "from the origin each time",
+                                    cache_.describe(), static_cast<double>(cache_.limit()) / 1e9));
 }
 
 // --- the watcher ---------------------------------------------------------------------------------
