@@ -60,3 +60,12 @@ def test_missing_shards_are_named_and_one_shard_alone_is_fine(pictures, tmp_path
     (out / "set-00001-of-00003.rec").unlink()
     assert "number 1 is not: the set is not whole" in headrace("verify", out).stdout
     assert "not whole" not in headrace("verify", out / "set-00000-of-00003.rec").stdout
+
+
+@pytest.mark.parametrize("arguments", [("--lr", "nan"), ("--momentum", "-1"), ("--epochs", "-1")])
+def test_training_refuses_rates_and_counts_that_are_none(pictures, arguments):
+    if not (HEADRACE.parent / "headrace-train").exists():
+        pytest.skip("headrace-train was not built")
+    refused = headrace("train", "--data", pictures, *arguments)
+    assert refused.returncode == 2
+    assert arguments[0] in refused.stderr

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <exception>
+#include <initializer_list>
 #include <tuple>
+#include <utility>
 
 #include "headrace/base/cli_numbers.h"
 #include "headrace/base/signal_stop.h"
@@ -153,7 +156,23 @@ Result<OnBad> parse_on_bad(std::string_view text) {
                "choose error, skip or substitute");
 }
 
+/// The learner would take them, and every weight would soon be no number.
+Result<void> check_rates(const TrainOptions& options) {
+  const std::initializer_list<std::pair<const char*, double>> rates = {
+      {"--lr", options.schedule.base},
+      {"--lr-factor", options.schedule.factor},
+      {"--momentum", options.learner.momentum},
+      {"--weight-decay", options.learner.weight_decay}};
+  for (const auto& [name, value] : rates) {
+    if (std::isfinite(value) && value >= 0) continue;
+    return Error(Code::invalid, fmt::format("{} {} is no rate", name, value),
+                 "give a number that is not below 0");
+  }
+  return {};
+}
+
 Result<void> interpret(const Words& words, TrainOptions& options) {
+  HEADRACE_TRY(check_rates(options));
   LoaderOptions& loader = options.data.loader;
   const bool small = options.learner.model == "resnet20";
   const std::string shape = small ? "3,32,32" : "3,224,224";
