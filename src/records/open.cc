@@ -76,7 +76,15 @@ Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& conte
     HEADRACE_TRY(format, Finder(store, options.stop).find());
   }
   if (format == "folder") return open_folder(store, context, options);
-  if (format == "recordio") return open_recordio(store, context, options);
+  if (format == "recordio") {
+    HEADRACE_TRY(auto set, open_recordio(store, context, options));
+    if (set->size() == 0) {
+      return Error(Code::not_found, "no samples: no record file holds a record",
+                   "check that packing or copying was finished")
+          .at(store.describe());
+    }
+    return Result<std::unique_ptr<Dataset>>(std::move(set));
+  }
   if (format == "lst" || format == "csv")
     return Error(Code::invalid, "the list is missing", "name it with --list");
   return Error(Code::invalid, fmt::format("unknown format \"{}\"", format),

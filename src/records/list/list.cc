@@ -92,7 +92,9 @@ Result<std::unique_ptr<ByteSource>> open_source(Store& store, const OpenOptions&
   if (errno != ENOENT && errno != ENOTDIR) return errno_error(errno, "open").at(options.list);
   auto info = store.head(options.list, options.stop);
   if (!info) {
-    if (info.error().code() != Code::not_found) return std::move(info).error();
+    // A path is no key that a store takes: then it is `invalid`, and the file is what was meant.
+    const Code code = info.error().code();
+    if (code != Code::not_found && code != Code::invalid) return std::move(info).error();
     return Error(Code::not_found,
                  fmt::format("neither a file nor an object of {}", store.describe()))
         .at(options.list);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headrace/records/list/rows.h"
+#include "headrace/storage/local/local_store.h"
 #include "headrace/storage/memory/memory_store.h"
 
 namespace headrace {
@@ -169,6 +170,15 @@ TEST(Rows, Numbers) {
   EXPECT_EQ(list::to_number("-2e3"), -2000.0F);
   EXPECT_FALSE(list::to_number(""));
   EXPECT_FALSE(list::to_number("1x"));
+}
+
+TEST(List, APathThatIsNotThereIsNamedAsTheList) {
+  const auto store = make_local_store(testing::TempDir(), {});
+  const auto set = open_dataset(*store, {}, {.list = "/no/such/list.lst"});
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code(), Code::not_found);
+  EXPECT_THAT(set.error().to_string(),
+              HasSubstr("/no/such/list.lst: neither a file nor an object"));
 }
 
 }  // namespace

@@ -355,6 +355,15 @@ TEST(Recordio, ContainersInFoldersAreFoundWithoutBeingNamed) {
   EXPECT_EQ((*set)->size(), 2U);
 }
 
+TEST(Recordio, RecordFilesWithoutARecordAreNoSet) {
+  MemoryStore store("s3://b/p");
+  add(store, "train.rec", "");
+  const auto set = open_dataset(store, {}, {});
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code(), Code::not_found);
+  EXPECT_EQ(set.error().place(), "s3://b/p");
+}
+
 TEST(Recordio, PicturesInFoldersAreFolders) {
   MemoryStore store;
   add(store, "cat/1.jpg", "\xff\xd8\xff");
