@@ -25,7 +25,8 @@ struct Hash128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
 
-  auto operator<=>(const Hash128&) const = default;
+  // The check takes the literal 0 of a rewritten `a < b` for a pointer.
+  auto operator<=>(const Hash128&) const = default;  // NOLINT(modernize-use-nullptr)
   /// Sum modulo 2^128.
   Hash128& operator+=(const Hash128& other);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/job/job.h"
 
+#include <utility>
+
 #include "headrace/job/compose.h"
 
 namespace headrace {
@@ -8,8 +10,8 @@ namespace {
 
 class ComposedJob final : public Job {
  public:
-  ComposedJob(const JobOptions& options, Context context, Composition parts)
-      : options_(options), context_(std::move(context)), parts_(std::move(parts)) {}
+  ComposedJob(JobOptions options, Context context, Composition parts)
+      : options_(std::move(options)), context_(std::move(context)), parts_(std::move(parts)) {}
 
   Mode mode() const override { return parts_.mode; }
   const Context& context() const override { return context_; }

@@ -175,7 +175,10 @@ std::string known_channels(const std::string& dir) {
     }
   }
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ", ";
+    text += name;
+  }
   return text.empty() ? "none" : text;
 }
 

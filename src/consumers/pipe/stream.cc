@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "headrace/loader/fetcher.h"
 #include "headrace/records/recordio/frame.h"
@@ -85,7 +86,7 @@ class StoredStream final : public Stream {
 /// Every sample in the order of a loader with the same options.
 class GlobalStream : public Stream {
  public:
-  GlobalStream(const Dataset& dataset, const Walk& walk) : dataset_(dataset), walk_(walk) {}
+  GlobalStream(const Dataset& dataset, Walk walk) : dataset_(dataset), walk_(std::move(walk)) {}
 
   std::optional<Piece> next() override {
     while (!step_ || item_ == step_->items.size()) {
