@@ -183,8 +183,8 @@ class ReadJob {
     if (!validation_) return {};
     if (!validating_) HEADRACE_TRY(validation_->start());
     validating_ = true;
-    HEADRACE_TRY(auto result, run_epoch(*validation_, "validation").at("validation"));
-    saved_.validation.push_back(std::move(result));
+    HEADRACE_TRY(const auto result, run_epoch(*validation_, "validation").at("validation"));
+    saved_.validation.push_back(result);
     return save_state();
   }
 

@@ -129,8 +129,8 @@ Result<ReadState> ReadState::parse(std::string_view text) {
   for (std::string line; std::getline(lines, line);) {
     const std::string_view kind = std::string_view(line).substr(0, line.find(' '));
     if (kind != kEpoch && kind != kValidation) continue;
-    HEADRACE_TRY(auto result, parse_line(line));
-    (kind == kEpoch ? parsed.epochs : parsed.validation).push_back(std::move(result));
+    HEADRACE_TRY(const auto result, parse_line(line));
+    (kind == kEpoch ? parsed.epochs : parsed.validation).push_back(result);
   }
   return parsed;
 }

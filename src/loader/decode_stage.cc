@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "headrace/base/digest.h"
 #include "headrace/loader/fetcher.h"
 #include "headrace/sampling/order.h"
@@ -35,8 +37,8 @@ Trouble from_decoder(Error error) {
 
 class DecodeThread {
  public:
-  DecodeThread(const DecodeJob& job, const std::stop_token& stop)
-      : job_(job), stop_(stop), decoder_(job.options.limits) {}
+  DecodeThread(const DecodeJob& job, std::stop_token stop)
+      : job_(job), stop_(std::move(stop)), decoder_(job.options.limits) {}
 
   void run() {
     while (const auto task = job_.window.take(stop_)) {

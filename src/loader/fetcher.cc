@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/loader/fetcher.h"
 
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -17,7 +18,7 @@ constexpr std::uint64_t kOverhead = 256;
 /// Tells the feed what follows, some way ahead of the fetches.
 class Hints {
  public:
-  Hints(Feed& feed, const Walk& walk) : feed_(feed), ahead_(walk) {}
+  Hints(Feed& feed, Walk walk) : feed_(feed), ahead_(std::move(walk)) {}
 
   void keep_ahead_of(std::uint64_t asked) {
     std::vector<SampleId> next;

@@ -118,8 +118,11 @@ class LoaderImpl final : public Loader {
     // Only epochs that follow can use what the first one finds out.
     if (options_.decode && options_.seek_bytes > 0 && end_epoch() > state_.epoch + 1) {
       auto seeks = SeekMemory::make(dataset_.size(), options_.seek_bytes);
-      if (seeks) seeks_ = *std::move(seeks);
-      if (!seeks) context_.notices->add("seek-memory", seeks.error().to_string());
+      if (seeks) {
+        seeks_ = *std::move(seeks);
+      } else {
+        context_.notices->add("seek-memory", seeks.error().to_string());
+      }
     }
     const unsigned threads = options_.threads == 0 ? processors() : options_.threads;
     for (unsigned i = 0; i < threads; ++i) {

@@ -2,11 +2,12 @@
 #include "headrace/loader/window.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace {
 
-Window::Window(const Context& context, const Limits& limits, MakeBatch make_batch)
-    : context_(context), limits_(limits), make_batch_(std::move(make_batch)) {}
+Window::Window(Context context, const Limits& limits, MakeBatch make_batch)
+    : context_(std::move(context)), limits_(limits), make_batch_(std::move(make_batch)) {}
 
 Work* Window::add(std::unique_ptr<Work> work, const std::stop_token& stop) {
   MutexLock lock(mutex_);
@@ -86,12 +87,12 @@ bool Window::has_memory(Work& work) {
   if (work.batch) return true;
   if (work.error) return false;
   auto batch = make_batch_(work.items.size());
-  if (batch) {
-    work.batch = *std::move(batch);
-  } else {
+  if (!batch) {
     fail_locked(work, std::move(batch).error());
+    return false;
   }
-  return batch.ok();
+  work.batch = *std::move(batch);
+  return true;
 }
 
 /// What decode threads lack: bytes, if a batch that has its turn still misses some; else a

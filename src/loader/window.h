@@ -61,7 +61,7 @@ class Window {
   };
   using MakeBatch = std::function<Result<std::unique_ptr<OpenBatch>>(std::size_t count)>;
 
-  Window(const Context& context, const Limits& limits, MakeBatch make_batch);
+  Window(Context context, const Limits& limits, MakeBatch make_batch);
 
   // The fetcher, in delivery order.
 

@@ -171,7 +171,7 @@ std::string known_channels(const std::string& dir) {
         is_number(std::string_view(name).substr(underscore + 1))) {
       names.insert(name.substr(0, underscore));
     } else if (entry.is_directory(ignored) && !name.starts_with('.')) {
-      names.insert(name + " (a folder: File mode)");
+      names.insert(fmt::format("{} (a folder: File mode)", name));
     }
   }
   std::string text;
