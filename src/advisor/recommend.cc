@@ -50,6 +50,17 @@ bool costs_known(const Rows& rows) {
                      [](const Row* row) { return row->figures->cost_usd.has_value(); });
 }
 
+/// Whether the row read a copy of a set that is kept elsewhere.
+bool reads_a_copy(const Row& row) { return row.mode == "direct" && row.uri.starts_with("s3://"); }
+
+/// How long it takes to make that copy, if mode file did it with the same form of the set.
+std::optional<double> copy_seconds(const Row& row, const Rows& rows) {
+  for (const auto* other : rows) {
+    if (other->mode == "file" && other->format == row.format) return other->figures->launch_seconds;
+  }
+  return std::nullopt;
+}
+
 struct Choice {
   const Row* row = nullptr;
   std::string settled;  ///< by what
@@ -110,19 +121,16 @@ class Sentences {
   }
   /// Direct reads a copy that somebody has made before; file shows how long that takes.
   std::optional<std::string> copy() const {
-    const Row* file = nullptr;
-    bool direct = false;
     for (const auto* row : rows_) {
-      if (row->mode == "file" && row->format == chosen_.format) file = row;
-      direct = direct || (row->mode == "direct" && row->uri.starts_with("s3://"));
+      if (!reads_a_copy(*row)) continue;
+      const auto seconds = copy_seconds(*row, rows_);
+      if (!seconds) return "The totals of direct leave out the time to put the set on its disk.";
+      return fmt::format(
+          "The totals of direct count the time to put the set on its disk, as file fetched it: {} "
+          "s.",
+          number(*seconds));
     }
-    if (!direct) return std::nullopt;
-    if (file == nullptr)
-      return "The totals of direct leave out the time to put the set on its disk.";
-    return fmt::format(
-        "The totals of direct leave out the time to put the set on its disk: to fetch it took file "
-        "{} s here.",
-        number(file->figures->launch_seconds));
+    return std::nullopt;
   }
 
  private:
@@ -164,12 +172,18 @@ class Sentences {
 }  // namespace
 
 Recommendation recommend(const std::vector<Row>& rows, const ManageabilityBook& book) {
+  std::vector<Row> ran;
+  for (const auto& row : rows) {
+    if (row.status == Status::ok) ran.push_back(row);
+  }
   Rows ok;
   bool formats_differ = false;
-  for (const auto& row : rows) {
-    if (row.status != Status::ok) continue;
+  for (const auto& row : ran) {
     ok.push_back(&row);
-    formats_differ = formats_differ || row.format != ok.front()->format;
+    formats_differ = formats_differ || row.format != ran.front().format;
+  }
+  for (auto& row : ran) {
+    if (reads_a_copy(row)) row.figures->total_seconds += copy_seconds(row, ok).value_or(0);
   }
   Recommendation advice;
   if (ok.empty()) {

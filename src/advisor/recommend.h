@@ -4,7 +4,8 @@
 /// The rule: the least total time wins. Rows whose totals differ by no more than the spread of
 /// their repeats are tied ("no difference"); ties are settled by cost, where it is known and
 /// differs by more than the spread, then by manageability, the smaller count. With one repeat
-/// nothing shows the spread, so kAssumedSpread stands for it, and the sentences say so.
+/// nothing shows the spread, so kAssumedSpread stands for it, and the sentences say so. Mode direct
+/// on a set that is kept in S3 reads a copy: the time that file took to fetch it counts, if known.
 #pragma once
 
 #include <optional>
