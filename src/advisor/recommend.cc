@@ -126,7 +126,8 @@ class Sentences {
       const auto seconds = copy_seconds(*row, rows_);
       if (!seconds) return "The totals of direct leave out the time to put the set on its disk.";
       return fmt::format(
-          "The totals of direct count the time to put the set on its disk, as file fetched it: {} "
+          "Time and cost of direct count the time to put the set on its disk, as file fetched it: "
+          "{} "
           "s.",
           number(*seconds));
     }
@@ -183,7 +184,12 @@ Recommendation recommend(const std::vector<Row>& rows, const ManageabilityBook& 
     formats_differ = formats_differ || row.format != ran.front().format;
   }
   for (auto& row : ran) {
-    if (reads_a_copy(row)) row.figures->total_seconds += copy_seconds(row, ok).value_or(0);
+    if (!reads_a_copy(row)) continue;
+    auto& figures = *row.figures;
+    const double measured = figures.total_seconds;
+    figures.total_seconds += copy_seconds(row, ok).value_or(0);
+    // A local disk has no price per request: what direct costs goes with the time it takes.
+    if (figures.cost_usd && measured > 0) *figures.cost_usd *= figures.total_seconds / measured;
   }
   Recommendation advice;
   if (ok.empty()) {

@@ -91,6 +91,10 @@ TEST(Recommend, DirectCountsTheTimeToMakeItsCopy) {
   EXPECT_THAT(advice.because, Contains(HasSubstr("as file fetched it: 4.00 s")));
   EXPECT_THAT(recommend({ok("direct", 10), ok("keep", 20)}, book()).because,
               Contains("The totals of direct leave out the time to put the set on its disk."));
+  auto priced = ok("file", 14, 0.01, 2.00);
+  priced.figures->launch_seconds = 4;
+  EXPECT_THAT(recommend({ok("direct", 10, 0.01, 1.00), priced}, book()).because,
+              Contains(HasSubstr("Cost: direct $1.400")));
   auto at_home = ok("direct", 10);
   at_home.uri = "/data/set";
   const auto home = recommend({at_home, file, ok("keep", 12)}, book());
