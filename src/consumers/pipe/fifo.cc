@@ -198,7 +198,7 @@ Result<FifoReader> FifoReader::open(const std::string& dir, const std::string& c
       if (fd.valid()) return FifoReader(path, std::move(fd), timeouts, stop);
     }
     if (errno != ENOENT && errno != EINTR) return errno_error(errno, "open the FIFO").at(path);
-    const std::string folder = dir + "/" + channel;
+    const std::string folder = fmt::format("{}/{}", dir, channel);
     if (::stat(folder.c_str(), &status) == 0) {
       return Error(Code::invalid,
                    S_ISDIR(status.st_mode) ? "is a folder: the channel is in File mode"
