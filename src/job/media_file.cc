@@ -103,7 +103,8 @@ class Parser {
     }
     for (const auto& part : node) {
       const auto key = part.first.as<std::string>();
-      HEADRACE_TRY(collect(part.second, name.empty() ? key : name + "." + key, into));
+      const std::string full = name.empty() ? key : fmt::format("{}.{}", name, key);
+      HEADRACE_TRY(collect(part.second, full, into));
     }
     return {};
   }
