@@ -8,15 +8,18 @@ namespace headrace {
 void Accelerator::begin_epoch() {
   steps_ = 0;
   computed_ = 0;
+  overrun_ = Nanos{0};
 }
 
 bool Accelerator::step(std::size_t samples, const std::stop_token& stop) {
   if (rate_ <= 0) return !stop.stop_requested();
   const double seconds = static_cast<double>(samples) / rate_;
-  const Nanos begin = clock_.now();
-  const bool whole =
-      clock_.sleep_until(begin + Nanos(static_cast<Nanos::rep>(seconds * 1e9)), stop);
-  last_end_ = clock_.now();
+  // A sleep ends late, by the timer and by the scheduler; an accelerator does not. What the last
+  // sleep was late by is taken off here, so that only waiting for the batch counts as waiting.
+  const Nanos begin = clock_.now() - overrun_;
+  last_end_ = begin + Nanos(static_cast<Nanos::rep>(seconds * 1e9));
+  const bool whole = clock_.sleep_until(last_end_, stop);
+  overrun_ = std::max(Nanos{0}, clock_.now() - last_end_);
   if (steps_++ == 0) {
     counted_from_ = last_end_;
   } else {

@@ -29,8 +29,9 @@ class Accelerator {
   const double rate_;
   std::size_t steps_ = 0;
   Nanos counted_from_{0};  ///< the end of the first step
-  Nanos last_end_{0};
-  double computed_ = 0;  ///< seconds, without the first step
+  Nanos last_end_{0};      ///< when the last batch was computed
+  Nanos overrun_{0};       ///< by how much the last sleep was longer than that
+  double computed_ = 0;    ///< seconds, without the first step
 };
 
 }  // namespace headrace

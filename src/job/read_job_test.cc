@@ -215,14 +215,18 @@ TEST(ReadState, IsReplacedWholeOrNotAtAll) {
 /// Time passes only by sleeping.
 class SleepClock final : public Clock {
  public:
+  /// Every sleep is longer than asked for by `late`.
+  explicit SleepClock(Nanos late = Nanos{0}) : late_(late) {}
+
   Nanos now() const override { return now_; }
   bool sleep_until(Nanos when, const std::stop_token& stop) override {
-    now_ = when;
+    now_ = when + late_;
     return !stop.stop_requested();
   }
   std::int64_t wall_seconds() const override { return 0; }
 
  private:
+  const Nanos late_;
   Nanos now_{0};
 };
 
@@ -238,6 +242,18 @@ TEST(Accelerator, IsBusyForTheShareThatItComputed) {
   EXPECT_DOUBLE_EQ(*accelerator.busy(), 0.5);
   accelerator.begin_epoch();
   EXPECT_FALSE(accelerator.busy());
+}
+
+TEST(Accelerator, ASleepThatEndsLateIsNoWaiting) {
+  SleepClock clock(std::chrono::milliseconds(50));
+  Accelerator accelerator(clock, 10);
+  accelerator.begin_epoch();
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(accelerator.step(5, {}));
+  EXPECT_DOUBLE_EQ(*accelerator.busy(), 1.0);
+  clock.sleep_for(std::chrono::milliseconds(450),
+                  {});  // 50 ms late itself: half a second of waiting
+  EXPECT_TRUE(accelerator.step(5, {}));
+  EXPECT_DOUBLE_EQ(*accelerator.busy(), 2.0 / 2.5);
 }
 
 TEST(Accelerator, WithoutARateIsNeverBusy) {
