@@ -16,6 +16,10 @@ namespace headrace::jpeg {
 /// Coefficients of four horizontal neighbours: row r of block b at [r * 32 + b * 8].
 inline constexpr std::size_t kGroupBlocks = 4;
 inline constexpr std::size_t kGroupSize = 256;
+/// Where the block of this column begins in a row of blocks.
+constexpr std::size_t block_offset(std::size_t column) {
+  return column / kGroupBlocks * kGroupSize + column % kGroupBlocks * 8;
+}
 /// Every row of pixels has this much room behind its end (and before its start): the vector
 /// forms read and write whole vectors.
 inline constexpr std::size_t kRowSlack = 64;

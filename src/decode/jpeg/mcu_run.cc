@@ -83,7 +83,7 @@ HWY_INLINE bool decode_all(McuRun& run) {
           std::int16_t* out = c.base;
           if constexpr (kKeep) {
             const std::size_t column = std::size_t{mcu} * c.h + x;
-            out += y * c.stride + column / kGroupBlocks * kGroupSize + column % kGroupBlocks * 8;
+            out += y * c.stride + block_offset(column);
           }
           if (!decode_block(at, window, count, *c.dc, *c.ac, c.predictor, out)) return false;
         }

@@ -39,8 +39,8 @@ void RegionDecoder::plan_blocks() {
       for (std::uint32_t y = 0; y < c.v; ++y) {
         for (std::uint32_t x = 0; x < c.h; ++x) {
           const std::size_t column = std::size_t{mcu} * c.h + x;
-          const std::size_t out = planes_[i].arena_offset + y * planes_[i].row_stride +
-                                  column / kGroupBlocks * kGroupSize + column % kGroupBlocks * 8;
+          const std::size_t out =
+              planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column);
           plan_.push_back({static_cast<std::uint32_t>(out),
                            {c.dc, static_cast<std::uint8_t>(4 + c.ac)},
                            static_cast<std::uint8_t>(i)});
