@@ -31,6 +31,7 @@ int output_lost(int cause) {
 
 int run(int argc, char** argv) {
   using namespace headrace::app;
+  headrace::SignalStop signals;  // first, so that Ctrl-C while it starts is a stop, too
   CLI::App root(
       "headrace: training data, from where it is kept to the accelerator that waits for it",
       "headrace");
@@ -54,7 +55,6 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return root.exit(error) == 0 ? 0 : kUsage;
   }
-  headrace::SignalStop signals;
   auto code = invocation.run(signals.token());
   if (!code) return report(code.error());
   errno = 0;

@@ -307,6 +307,35 @@ def test_a_program_may_end_with_a_loader_open(pictures):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+ITERATORS = """
+import os, re, sys, headrace
+def resources():
+    status = open("/proc/self/status").read()
+    anonymous = int(re.search(r"RssAnon:\\s+(\\d+) kB", status).group(1)) * 1024
+    return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")), anonymous
+for i in range(100):
+    # Every second iterator is left in the middle of its epoch.
+    with headrace.Loader(sys.argv[1], 8, image_shape=(3, 24, 32), threads=2) as loader:
+        for batch in loader:
+            if i % 2:
+                break
+    del batch, loader
+    if i >= 9:
+        print(*resources(), flush=True)
+"""
+
+
+# Promise P3: Descriptors, threads and memory do not grow with the number of epochs or iterators.
+def test_a_hundred_iterators_need_no_more_than_ten(pictures):
+    done = subprocess.run([sys.executable, "-c", ITERATORS, pictures], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    seen = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert len(seen) == 91
+    first, last = seen[:10], seen[-10:]
+    for i, (kind, slack) in enumerate((("descriptors", 0), ("threads", 0), ("bytes", 8 << 20))):
+        assert max(s[i] for s in last) <= max(s[i] for s in first) + slack, (kind, seen[::10])
+
+
 def test_a_fork_is_noticed(pictures):
     loader = headrace.Loader(pictures, 8, **SMALL)
     next(iter(loader))

@@ -50,7 +50,7 @@ def watch(*arguments):
     return seen
 
 
-# Promise P3: Descriptors, threads and memory do not grow with the number of epochs.
+# Promise P3: Descriptors, threads and memory do not grow with the number of epochs or iterators.
 def test_ten_epochs_need_no_more_than_one(labelled):
     seen = watch("read", labelled, "--epochs", 10, "--accelerator", "emulated:300", "--json")
     assert len(seen) > 40
