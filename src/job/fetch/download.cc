@@ -123,6 +123,7 @@ class Workers {
                                           .range = piece.range,
                                           .pin = what_.objects.pin(part.ordinal),
                                           .stop = stop_.get_token()});
+      if (!read && read.error().code() == Code::cancelled) return std::move(read).error();
       if (!read) {
         return std::move(read).error().advise(
             "run fetch again: whole files stay and are not "

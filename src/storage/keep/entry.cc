@@ -110,7 +110,7 @@ std::vector<std::byte> encode(const SegmentHeader& header) {
                     .salt = header.salt,
                     .store_length = static_cast<std::uint32_t>(store.size()),
                     .zero = 0};
-  std::memcpy(bytes.data() + sizeof fixed, store.data(), store.size());
+  if (!store.empty()) std::memcpy(bytes.data() + sizeof fixed, store.data(), store.size());
   std::memcpy(bytes.data(), &fixed, sizeof fixed);
   fixed.check = check_of(ByteSpan(bytes).subspan(16), header.salt, 0);
   std::memcpy(bytes.data(), &fixed, sizeof fixed);
@@ -154,7 +154,7 @@ void append_entry(const Entry& entry, std::uint64_t salt, std::uint64_t log_offs
                    .offset = entry.offset,
                    .length = entry.length,
                    .data_offset = entry.data_offset};
-  std::memcpy(into + sizeof fixed, name.data(), name.size());
+  if (!name.empty()) std::memcpy(into + sizeof fixed, name.data(), name.size());
   std::memcpy(into, &fixed, sizeof fixed);
   fixed.check = check_of(ByteSpan(into, fixed.bytes).subspan(8), salt, log_offset + start);
   std::memcpy(into, &fixed, sizeof fixed);
