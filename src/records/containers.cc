@@ -27,6 +27,14 @@ constexpr std::size_t kMaxObjects = 1'000'000;
 
 }  // namespace
 
+bool ContainerKind::has_suffix(std::string_view key) const {
+  return std::ranges::any_of(suffixes, [key](const auto& suffix) { return key.ends_with(suffix); });
+}
+
+bool ContainerKind::is_marker(std::string_view key) const {
+  return !marker.empty() && key.substr(key.rfind('/') + 1) == marker;
+}
+
 Result<Bytes> first_bytes(Store& store, const ObjectInfo& object, const std::stop_token& stop) {
   const ByteRange range{0, std::min(object.size, kFirstBytes)};
   HEADRACE_TRY(
@@ -50,10 +58,15 @@ struct ShardName {
   std::uint64_t total = 0;
 };
 
-/// Of STEM-NUMBER-of-TOTAL.suffix, as pack and others write it; nothing for other names.
-std::optional<ShardName> parse_shard_name(std::string_view key, std::string_view suffix) {
-  if (!key.ends_with(suffix)) return std::nullopt;
-  key.remove_suffix(suffix.size());
+/// Of STEM-NUMBER-of-TOTAL with a suffix or without, as pack and others write it; nothing for other
+/// names.
+std::optional<ShardName> parse_shard_name(std::string_view key,
+                                          const std::vector<std::string>& suffixes) {
+  for (const std::string& suffix : suffixes) {
+    if (!key.ends_with(suffix)) continue;
+    key.remove_suffix(suffix.size());
+    break;
+  }
   constexpr std::string_view kOf = "-of-";
   const auto of = key.rfind(kOf);
   if (of == std::string_view::npos || of == 0) return std::nullopt;
@@ -76,7 +89,7 @@ void note_missing_shards(std::span<const ObjectInfo> containers, const Container
                          const Context& context) {
   std::map<std::pair<std::string_view, std::uint64_t>, std::set<std::uint64_t>> sets;
   for (const ObjectInfo& object : containers) {
-    const auto name = parse_shard_name(object.key, kind.suffix);
+    const auto name = parse_shard_name(object.key, kind.suffixes);
     if (name) sets[{name->stem, name->total}].insert(name->number);
   }
   for (const auto& [of, numbers] : sets) {
@@ -99,7 +112,7 @@ Result<std::vector<ObjectInfo>> find_containers(Store& store, const Context& con
   std::uint64_t others = 0;
   const auto take = [&](ListPage&& page) -> Result<bool> {
     for (ObjectInfo& object : page.objects) {
-      const bool named = object.key.ends_with(kind.suffix);
+      const bool named = kind.has_suffix(object.key);
       if (!named && (object.size == 0 || is_side_file(object.key) || !is_sample_key(object.key))) {
         ++others;
         continue;
@@ -124,7 +137,7 @@ Result<std::vector<ObjectInfo>> find_containers(Store& store, const Context& con
   std::vector<char> matches(candidates.size());
   HEADRACE_TRY(parallel_for(candidates.size(), kReaders, stop,
                             [&](std::size_t i, const std::stop_token& any_stop) -> Result<void> {
-                              if (candidates[i].key.ends_with(kind.suffix)) {
+                              if (kind.has_suffix(candidates[i].key)) {
                                 matches[i] = 1;
                                 return {};
                               }

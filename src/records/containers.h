@@ -7,6 +7,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headrace/base/context.h"
@@ -24,9 +25,16 @@ Result<Bytes> first_bytes(Store& store, const ObjectInfo& object, const std::sto
 bool is_side_file(std::string_view key);
 
 struct ContainerKind {
-  std::string what;    ///< for messages: "RecordIO file"
-  std::string suffix;  ///< objects whose keys end so are containers, even if their head is damaged
+  std::string what;  ///< for messages: "RecordIO file"
+  /// Objects whose keys end so are containers, even if their head is damaged.
+  std::vector<std::string> suffixes;
   std::function<bool(ByteSpan)> begins;  ///< whether an object begins as one
+  /// Base name of an object that stands for a whole set, "index.json", though it would else be
+  /// taken for what stands beside one. It is held against `begins`, too. May be empty.
+  std::string marker;
+
+  bool has_suffix(std::string_view key) const;
+  bool is_marker(std::string_view key) const;
 };
 
 /// Containers below the root, sorted by key bytes. What is none leaves the notice "not-a-shard",

@@ -68,6 +68,11 @@ class Dataset {
   }
   /// For messages and the quarantine file: "cat/7.jpg", "train.rec#41 @ 5321".
   virtual std::string name(SampleId id) const = 0;
+  /// The path under which a folder holds the sample, "cat/7.jpg", where the set or the frame tells
+  /// it; else empty. Kept by writers of folders, tars and lists.
+  virtual std::string file(SampleId /*id*/, const Bytes& /*frame*/) const { return {}; }
+  /// The first label, if it is known without reading the frame.
+  virtual std::optional<float> label(SampleId /*id*/) const { return std::nullopt; }
   /// Byte-sorted class names; empty where the format has only numbers.
   virtual const std::vector<std::string>& classes() const = 0;
   /// Of the canonical order: keys, sizes, pins, labels where the index knows them. Guards resume

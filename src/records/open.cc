@@ -7,9 +7,9 @@
 #include "headrace/records/containers.h"
 #include "headrace/records/dataset.h"
 #include "headrace/records/folder/folder.h"
+#include "headrace/records/formats.h"
 #include "headrace/records/list/list.h"
 #include "headrace/records/listing.h"
-#include "headrace/records/recordio/recordio.h"
 
 namespace headrace {
 namespace {
@@ -19,7 +19,7 @@ class Finder {
  public:
   Finder(Store& store, const std::stop_token& stop) : store_(store), stop_(stop) {}
 
-  Result<std::string> find() {
+  Result<const Format*> find() {
     HEADRACE_TRY(const auto folders,
                  find_folders(store_, "", stop_, [this](std::span<const ObjectInfo> page) {
                    keep_first(page, kLookedInRoot);
@@ -28,21 +28,30 @@ class Finder {
     for (std::size_t i = 0; i < folders.size() && first_.empty(); ++i)
       HEADRACE_TRY(peek_into(folders[i]));
     for (const ObjectInfo& object : first_) {
-      HEADRACE_TRY(auto format, format_of(object));
-      if (!format.empty()) return format;
+      HEADRACE_TRY(const Format* format, format_of(object));
+      if (format != nullptr) return format;
     }
     // Among class folders a stray file must stay an error that names it.
-    return std::string("folder");
+    return find_format("folder");
   }
 
  private:
   static constexpr std::size_t kLookedInRoot = 16;
 
+  static bool is_marker(std::string_view key) {
+    return std::ranges::any_of(formats(),
+                               [key](const Format& format) { return format.kind.is_marker(key); });
+  }
+
   void keep_first(std::span<const ObjectInfo> page, std::size_t most) {
     for (const ObjectInfo& object : page) {
       if (first_.size() == most) break;
-      if (is_sample_key(object.key) && !is_side_file(object.key) && !object.archived)
+      if (!is_sample_key(object.key) || object.archived) continue;
+      if (is_marker(object.key)) {
+        first_.insert(first_.begin(), object);
+      } else if (!is_side_file(object.key)) {
         first_.push_back(object);
+      }
     }
   }
 
@@ -54,11 +63,14 @@ class Finder {
     });
   }
 
-  Result<std::string> format_of(const ObjectInfo& object) {
-    if (object.key.ends_with(".rec")) return std::string("recordio");  // its head may be damaged
+  /// By what its first bytes say, else by its name: its head may be damaged. Null if by neither.
+  Result<const Format*> format_of(const ObjectInfo& object) {
     HEADRACE_TRY(const auto head, first_bytes(store_, object, stop_));
-    if (is_recordio(head.span())) return std::string("recordio");
-    return std::string();
+    for (const Format& format : formats())
+      if (format.kind.begins && format.kind.begins(head.span())) return &format;
+    for (const Format& format : formats())
+      if (format.kind.has_suffix(object.key)) return &format;
+    return nullptr;
   }
 
   Store& store_;
@@ -71,24 +83,24 @@ class Finder {
 Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& context,
                                               const OpenOptions& options) {
   if (!options.list.empty()) return open_list(store, context, options);
-  std::string format = options.format;
-  if (format == "auto") {
+  if (options.format == "lst" || options.format == "csv")
+    return Error(Code::invalid, "the list is missing", "name it with --list");
+  const Format* format = find_format(options.format);
+  if (options.format == "auto") {
     HEADRACE_TRY(format, Finder(store, options.stop).find());
   }
-  if (format == "folder") return open_folder(store, context, options);
-  if (format == "recordio") {
-    HEADRACE_TRY(auto set, open_recordio(store, context, options));
-    if (set->size() == 0) {
-      return Error(Code::not_found, "no samples: no record file holds a record",
-                   "check that packing or copying was finished")
-          .at(store.describe());
-    }
-    return Result<std::unique_ptr<Dataset>>(std::move(set));
+  if (format == nullptr) {
+    return Error(Code::invalid, fmt::format("unknown format \"{}\"", options.format),
+                 fmt::format("one of auto, {}, lst, csv", format_names()));
   }
-  if (format == "lst" || format == "csv")
-    return Error(Code::invalid, "the list is missing", "name it with --list");
-  return Error(Code::invalid, fmt::format("unknown format \"{}\"", format),
-               "one of auto, folder, recordio, lst, csv");
+  HEADRACE_TRY(auto set, format->open(store, context, options));
+  if (set->size() == 0) {
+    return Error(Code::not_found,
+                 fmt::format("no samples: no {} holds a record", format->kind.what),
+                 "check that packing or copying was finished")
+        .at(store.describe());
+  }
+  return Result<std::unique_ptr<Dataset>>(std::move(set));
 }
 
 }  // namespace headrace

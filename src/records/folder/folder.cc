@@ -33,17 +33,19 @@ class Folder final : public Dataset {
   std::uint64_t frame_bytes(SampleId id) const override { return objects_.bytes(ordinal(id)); }
   Extent locate(SampleId id) const override { return objects_.extent(ordinal(id)); }
   Result<Sample> parse(SampleId id, const Bytes& frame) const override {
-    return Sample{.labels = {label(id)}, .payload = frame};
+    return Sample{.labels = {number(id)}, .payload = frame};
   }
   Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
-    return RawRecord{.content = frame, .key = name(id), .labels = {label(id)}};
+    return RawRecord{.content = frame, .key = name(id), .labels = {number(id)}};
   }
+  std::string file(SampleId id, const Bytes& /*frame*/) const override { return name(id); }
+  std::optional<float> label(SampleId id) const override { return number(id); }
   std::string name(SampleId id) const override { return std::string(objects_.key(ordinal(id))); }
   const std::vector<std::string>& classes() const override { return classes_; }
   Hash128 fingerprint() const override { return fingerprint_; }
 
  private:
-  float label(SampleId id) const {
+  float number(SampleId id) const {
     const auto after = std::ranges::upper_bound(starts_, ordinal(id));
     return static_cast<float>(labels_[static_cast<std::size_t>(after - starts_.begin()) - 1]);
   }

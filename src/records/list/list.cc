@@ -74,6 +74,11 @@ class ListSet final : public Dataset {
     return RawRecord{.content = frame, .key = name(id), .labels = {labels.begin(), labels.end()}};
   }
   std::string name(SampleId id) const override { return std::string(table_.path(entry(id))); }
+  std::string file(SampleId id, const Bytes& /*frame*/) const override { return name(id); }
+  std::optional<float> label(SampleId id) const override {
+    const auto labels = table_.labels_of(entry(id));
+    return labels.empty() ? std::nullopt : std::optional(labels[0]);
+  }
   const std::vector<std::string>& classes() const override { return table_.classes; }
   Hash128 fingerprint() const override { return fingerprint_; }
   std::string index_source() const override { return "list"; }

@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "headrace/records/class_file.h"
 #include "headrace/records/classes.h"
-#include "headrace/records/pack/shard_writer.h"
+#include "headrace/records/recordio/writer.h"
 #include "headrace/storage/ranges.h"
 
 namespace headrace {
@@ -20,33 +18,15 @@ namespace {
 
 constexpr float kExactLabels = 16'777'216;  // 2^24: beyond it not every whole number is a float32
 
-std::string shard_stem(const std::string& key, std::uint64_t shard, std::uint64_t shards) {
-  if (shards == 1) return key;
-  const auto width = std::max<std::size_t>(5, std::to_string(shards).size());
-  return fmt::format("{}-{:0{}}-of-{:0{}}", key, shard, width, shards, width);
-}
+std::string class_list_key(const std::string& key) { return key + ".classes.txt"; }
 
-/// True for what `pack` writes for `key`: KEY.rec, KEY-00000-of-00002.idx, KEY.classes.txt.
-bool belongs_to(std::string_view object, std::string_view key) {
-  if (!object.starts_with(key)) return false;
-  object.remove_prefix(key.size());
-  if (object.starts_with('-')) {
-    const auto end = object.find_first_not_of("0123456789", 1);
-    constexpr std::string_view kOf = "-of-";
-    if (end == 1 || end == std::string_view::npos || object.substr(end, kOf.size()) != kOf)
-      return false;
-    object.remove_prefix(end + kOf.size());
-    object.remove_prefix(std::min(object.find_first_not_of("0123456789"), object.size()));
-  }
-  return object == ".rec" || object == ".idx" || object == ".lst" || object == ".classes.txt";
-}
-
-Result<std::set<std::string>> objects_of(Store& store, const std::string& key,
-                                         const std::stop_token& stop) {
+Result<std::set<std::string>> objects_of(Store& store, const WriterKind& kind,
+                                         const std::string& key, const std::stop_token& stop) {
   std::set<std::string> objects;
-  const auto take = [&objects, &key](ListPage&& page) -> Result<bool> {
+  const auto take = [&](ListPage&& page) -> Result<bool> {
     for (const ObjectInfo& object : page.objects)
-      if (belongs_to(object.key, key)) objects.insert(object.key);
+      if (kind.owns(object.key, key) || object.key == class_list_key(key))
+        objects.insert(object.key);
     return true;
   };
   const auto listed = store.list({.prefix = key}, stop, take);
@@ -60,12 +40,19 @@ class Packer {
          const Context& context)
       : set_(set),
         destination_(destination),
+        kind_(recordio::writer_kind()),
+        place_{.store = destination,
+               .key = options.key,
+               .classes = set.classes(),
+               .compression = {},
+               .notices = context.notices,
+               .stop = options.stop},
         options_(options),
         context_(context),
         reader_(source, set, options.reading, options.stop) {}
 
   Result<PackReport> run() {
-    HEADRACE_TRY(auto before, objects_of(destination_, options_.key, options_.stop));
+    HEADRACE_TRY(auto before, objects_of(destination_, kind_, options_.key, options_.stop));
     if (!before.empty() && !options_.replace) {
       return Error(Code::invalid, "there is a packed set of this name already",
                    "choose another name, or give --force to replace it")
@@ -87,8 +74,7 @@ class Packer {
     HEADRACE_TRY(write_classes());
     const auto starts = plan_shards(set_, options_.shards, options_.shard_bytes);
     for (std::size_t shard = 0; shard + 1 < starts.size(); ++shard) {
-      HEADRACE_TRY(write_shard(shard_stem(options_.key, shard, starts.size() - 1), starts[shard],
-                               starts[shard + 1]));
+      HEADRACE_TRY(write_shard(shard, starts));
     }
     return {};
   }
@@ -107,24 +93,24 @@ class Packer {
       if (name.find('\n') != std::string::npos)
         return Error(Code::invalid, "a class name with a line end cannot be kept").at(name);
     }
-    const std::string key = class_file_key(options_.key + ".rec");
+    const std::string key = class_list_key(options_.key);
     HEADRACE_TRY(
         put(destination_, key, as_byte_span(classes_to_text(set_.classes())), options_.stop));
     report_.keys.push_back(key);
     return {};
   }
 
-  Result<void> write_shard(const std::string& stem, std::uint64_t begin, std::uint64_t end) {
-    HEADRACE_TRY(auto writer, ShardWriter::open(destination_, stem, options_.stop));
-    for (std::uint64_t id = begin; id < end; ++id) {
+  Result<void> write_shard(std::size_t shard, const std::vector<std::uint64_t>& starts) {
+    HEADRACE_TRY(auto writer, kind_.open(place_, shard, starts.size() - 1));
+    for (std::uint64_t id = starts[shard]; id < starts[shard + 1]; ++id) {
       if (options_.stop.stop_requested()) return Error(Code::cancelled, "stopped");
       auto answer = reader_.next();  // there is one for each id
       HEADRACE_TRY(write_sample(*writer, answer->id, std::move(answer->frame)));
       if (options_.progress != nullptr) options_.progress->samples.fetch_add(1);
     }
-    HEADRACE_TRY(const auto bytes, writer->finish());
-    report_.record_bytes += bytes;
-    for (const char* suffix : {".rec", ".idx", ".lst"}) report_.keys.push_back(stem + suffix);
+    HEADRACE_TRY(const auto written, writer->finish());
+    report_.record_bytes += written.bytes;
+    report_.keys.insert(report_.keys.end(), written.keys.begin(), written.keys.end());
     return {};
   }
 
@@ -146,9 +132,14 @@ class Packer {
                                           label, set_.name(id)));
       }
     }
-    auto added = writer.add(static_cast<std::uint64_t>(id), sample->labels, sample->payload.span(),
-                            set_.name(id));
-    if (!added) return std::move(added).at(set_.name(id));
+    const std::string name = set_.name(id);
+    const std::string file = set_.file(id, *frame);
+    auto added = writer.add({.id = static_cast<std::uint64_t>(id),
+                             .labels = sample->labels,
+                             .payload = sample->payload.span(),
+                             .name = name,
+                             .file = file});
+    if (!added) return std::move(added).at(name);
     ++report_.samples;
     report_.payload_bytes += sample->payload.size();
     if (options_.progress != nullptr) options_.progress->bytes.fetch_add(sample->payload.size());
@@ -164,6 +155,8 @@ class Packer {
 
   const Dataset& set_;
   Store& destination_;
+  const WriterKind& kind_;
+  const SetPlace place_;
   const PackOptions& options_;
   const Context& context_;
   ReadAhead reader_;

@@ -68,12 +68,13 @@ bool is_recordio(ByteSpan first_bytes) {
          std::memcmp(first_bytes.data(), &recordio::kMagic, sizeof recordio::kMagic) == 0;
 }
 
+ContainerKind recordio_kind() {
+  return {.what = "RecordIO file", .suffixes = {".rec"}, .begins = is_recordio, .marker = {}};
+}
+
 Result<std::unique_ptr<Dataset>> open_recordio(Store& store, const Context& context,
                                                const OpenOptions& options) {
-  HEADRACE_TRY(const auto shards,
-               find_containers(store, context,
-                               {.what = "RecordIO file", .suffix = ".rec", .begins = is_recordio},
-                               options.stop));
+  HEADRACE_TRY(const auto shards, find_containers(store, context, recordio_kind(), options.stop));
   HEADRACE_TRY(auto own, read_class_file(store, shards.front().key, options.stop));
   HEADRACE_TRY(auto classes, ClassLabels::make(std::move(own), options.classes, *context.notices));
   const Indexing indexing = {

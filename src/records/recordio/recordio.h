@@ -8,12 +8,16 @@
 
 #include <memory>
 
+#include "headrace/records/containers.h"
 #include "headrace/records/dataset.h"
 
 namespace headrace {
 
 /// True if the bytes are the beginning of a RecordIO file.
 bool is_recordio(ByteSpan first_bytes);
+
+/// Which objects are RecordIO files.
+ContainerKind recordio_kind();
 
 /// The shards are the objects below the root that begin as RecordIO does, whatever their names.
 ///  * `not_found`   there is none

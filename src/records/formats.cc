@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/records/formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "headrace/records/folder/folder.h"
+#include "headrace/records/recordio/recordio.h"
+#include "headrace/records/recordio/writer.h"
+
+namespace headrace {
+
+std::span<const Format> formats() {
+  static const std::array<Format, 2> kFormats = {{
+      {.name = "recordio",
+       .kind = recordio_kind(),
+       .open = open_recordio,
+       .writer = &recordio::writer_kind()},
+      {.name = "folder", .kind = {.what = "labelled folder"}, .open = open_folder},
+  }};
+  return kFormats;
+}
+
+const Format* find_format(std::string_view name) {
+  const auto found = std::ranges::find(formats(), name, &Format::name);
+  return found == formats().end() ? nullptr : &*found;
+}
+
+std::string format_names(bool written) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats())
+    if (!written || format.writer != nullptr) names.push_back(format.name);
+  std::ranges::sort(names);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace headrace
