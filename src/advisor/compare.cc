@@ -5,8 +5,10 @@
 
 #include <map>
 
+#include "headrace/advisor/process.h"
 #include "headrace/base/clock.h"
 #include "headrace/base/uri.h"
+#include "headrace/job/media_file.h"
 
 namespace headrace::advisor {
 namespace {
@@ -26,13 +28,48 @@ void price_row(Row& row, std::uint64_t set_bytes, const PriceBook& prices,
   row.figures->cost_usd = prices.cost(instance, usage).total();
 }
 
+/// The inputs of a row that data/media.yaml marks as fitted.
+Result<void> mark_fitted(Row& row, const MediaFile& media) {
+  if (row.medium == "none") return {};
+  HEADRACE_TRY(const auto* entry, media.find(row.medium));
+  for (const auto& figure : entry->figures) {
+    if (figure.fitted) row.fitted.push_back(fmt::format("{} of {}", figure.name, row.medium));
+  }
+  return {};
+}
+
+Result<void> check_media(const CompareSpec& spec, const MediaFile& media) {
+  for (const auto& table : spec.tables) {
+    for (const auto& [mode, names] : table.media) {
+      for (const auto& name : names) {
+        if (name != "none") HEADRACE_TRY(media.find(name));
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<void> prepare(const CompareSpec& spec, const std::stop_token& stop) {
+  if (spec.prepare.empty()) return {};
+  const auto& program = spec.prepare.front();
+  auto ended = run_process(spec.prepare, stop);
+  if (!ended) return std::move(ended).error().at(program);
+  if (ended->code == 0) return {};
+  return Error(Code::invalid,
+               fmt::format("ended with code {}: {}", ended->code, last_words(ended->err)),
+               "the experiment's `prepare` program is started in the current folder")
+      .at(program);
+}
 
 Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& options,
                            const std::stop_token& stop) {
   // Everything that can be wrong with the question is found before the first run.
   HEADRACE_TRY(const auto prices, PriceBook::load(spec.prices));
   HEADRACE_TRY(const auto book, ManageabilityBook::load());
+  HEADRACE_TRY(const auto media, load_media());
+  HEADRACE_TRY(check_media(spec, media));
   Comparison found;
   if (!spec.instance.empty()) {
     HEADRACE_TRY(found.instance, prices.instance(spec.instance));
@@ -56,6 +93,7 @@ Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& option
     for (const auto& set : asked.sets) table.sets.push_back(infos[set.uri]);
     HEADRACE_TRY(table.rows, run_table(asked, table.sets, runner, stop));
     for (auto& row : table.rows) {
+      HEADRACE_TRY(mark_fitted(row, media));
       if (found.instance) price_row(row, infos[row.uri].bytes, prices, *found.instance);
       table.facts.push_back(book.facts(row.mode, row.format));
     }

@@ -21,8 +21,11 @@ struct CompareOptions {
       look;
 };
 
-/// An error if a set cannot be opened at all, if the instance has no price, or on a stop. Rows that
-/// failed and digests that differ are in the comparison.
+/// Runs the spec's program that makes what an experiment needs; nothing if it names none.
+Result<void> prepare(const CompareSpec& spec, const std::stop_token& stop);
+
+/// An error if a set cannot be opened at all, if a medium has no such name, if the instance has no
+/// price, or on a stop. Rows that failed and digests that differ are in the comparison.
 Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& options,
                            const std::stop_token& stop);
 

@@ -191,5 +191,45 @@ TEST(WithCommas, GroupsByThree) {
   EXPECT_EQ(with_commas(12345678), "12,345,678");
 }
 
+TEST_F(CompareTest, ASmallJobStandsForALargeOneAndFittedInputsAreMarked) {
+  const auto found =
+      run("uri: /d/set.rec\nmodes: [direct, pipe]\nrepeats: 1\nscale: 100\nfitted: accelerator\n"
+          "medium: {pipe: pipe-sagemaker}\npublished: {pipe: 10800}");
+  ASSERT_TRUE(found.ok()) << found.error().to_string();
+  const auto json = to_json(*found);
+  const auto& direct = json["rows"][0];
+  const auto& pipe = json["rows"][1];
+  EXPECT_EQ(direct["scale"], 100);
+  EXPECT_EQ(direct["scaled_total_seconds"], 100 * direct["total_seconds"].get<double>());
+  EXPECT_TRUE(direct["published_seconds"].is_null());
+  EXPECT_EQ(pipe["published_seconds"], 10800);
+  EXPECT_EQ(direct["fitted"], (std::vector<std::string>{"accelerator"}));
+  EXPECT_EQ(pipe["fitted"],
+            (std::vector<std::string>{"accelerator", "rate_total_MBps of pipe-sagemaker"}));
+  const auto text = to_text(*found);
+  EXPECT_THAT(text, HasSubstr("total x 100"));
+  EXPECT_THAT(text, HasSubstr("pipe-sagemaker (fitted)"));
+  EXPECT_THAT(text, HasSubstr("3 h 00 min"));
+}
+
+TEST_F(CompareTest, AMediumThatIsNotThereIsFoundBeforeTheFirstRun) {
+  const auto found = run("uri: /d\nmedium: gp9\nmodes: direct", "touch $0.ran");
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code(), Code::invalid);
+  EXPECT_THAT(found.error().to_string(), HasSubstr("no medium gp9"));
+  EXPECT_FALSE(fs::exists(root_ / "read.ran"));
+}
+
+TEST_F(CompareTest, PreparingRunsTheProgramAndSaysWhyItFailed) {
+  CompareSpec spec;
+  EXPECT_TRUE(prepare(spec, {}).ok());
+  const auto made = (root_ / "made").string();
+  spec.prepare = {"/bin/sh", "-c", "touch " + made};
+  EXPECT_TRUE(prepare(spec, {}).ok());
+  EXPECT_TRUE(fs::exists(made));
+  spec.prepare = {"/bin/sh", "-c", "echo no wallpapers >&2; exit 3"};
+  EXPECT_THAT(prepare(spec, {}).error().to_string(), HasSubstr("no wallpapers"));
+}
+
 }  // namespace
 }  // namespace headrace::advisor

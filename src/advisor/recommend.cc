@@ -2,9 +2,11 @@
 #include "headrace/advisor/recommend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 namespace headrace::advisor {
 namespace {
@@ -93,8 +95,15 @@ std::string money(double value) {
 
 class Sentences {
  public:
-  Sentences(const Row& chosen, Rows rows, const ManageabilityBook& book, bool with_format)
-      : chosen_(chosen), rows_(std::move(rows)), book_(book), with_format_(with_format) {}
+  Sentences(const Row& chosen, Rows rows, const ManageabilityBook& book)
+      : chosen_(chosen), rows_(std::move(rows)), book_(book) {
+    for (const auto* row : rows_) {
+      with_format_ = with_format_ || row->format != chosen_.format;
+      for (const auto* other : rows_) {
+        with_medium_ = with_medium_ || (row->mode == other->mode && row->medium != other->medium);
+      }
+    }
+  }
 
   std::string time() const {
     return "Time: " + compared(
@@ -133,9 +142,19 @@ class Sentences {
     }
     return std::nullopt;
   }
+  /// What was set to fit a known result cannot foretell one.
+  std::optional<std::string> fitted() const {
+    std::set<std::string> inputs;
+    for (const auto* row : rows_) inputs.insert(row->fitted.begin(), row->fitted.end());
+    if (inputs.empty()) return std::nullopt;
+    return fmt::format(
+        "Fitted to a published result: {}. Rows that rest on them illustrate; they predict "
+        "nothing.",
+        fmt::join(inputs, ", "));
+  }
 
  private:
-  std::string label(const Row& row) const { return row.label(with_format_); }
+  std::string label(const Row& row) const { return row.label(with_format_, with_medium_); }
   std::string facts(const Row& row) const {
     const auto all = book_.facts(row.mode, row.format);
     return fmt::format("{} ({})", all.count(), all.sentence());
@@ -167,7 +186,8 @@ class Sentences {
   const Row& chosen_;
   Rows rows_;
   const ManageabilityBook& book_;
-  bool with_format_;
+  bool with_format_ = false;
+  bool with_medium_ = false;  ///< a mode ran over several media
 };
 
 }  // namespace
@@ -178,11 +198,7 @@ Recommendation recommend(const std::vector<Row>& rows, const ManageabilityBook& 
     if (row.status == Status::ok) ran.push_back(row);
   }
   Rows ok;
-  bool formats_differ = false;
-  for (const auto& row : ran) {
-    ok.push_back(&row);
-    formats_differ = formats_differ || row.format != ran.front().format;
-  }
+  for (const auto& row : ran) ok.push_back(&row);
   for (auto& row : ran) {
     if (!reads_a_copy(row)) continue;
     auto& figures = *row.figures;
@@ -199,11 +215,12 @@ Recommendation recommend(const std::vector<Row>& rows, const ManageabilityBook& 
   const auto [chosen, settled] = choose(ok, book);
   advice.mode = chosen->mode;
   advice.format = chosen->format;
-  const Sentences sentences(*chosen, ok, book, formats_differ);
+  const Sentences sentences(*chosen, ok, book);
   advice.because = {sentences.time(), sentences.speed(), sentences.cost(),
                     sentences.manageability()};
   if (ok.size() > 1) advice.because.push_back(fmt::format("Settled by {}.", settled));
   if (auto copy = sentences.copy()) advice.because.push_back(*std::move(copy));
+  if (auto fitted = sentences.fitted()) advice.because.push_back(*std::move(fitted));
 
   Rows others;
   for (const auto* row : ok) {

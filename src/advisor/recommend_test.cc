@@ -111,6 +111,20 @@ TEST(Recommend, FormatsAreToldApart) {
   EXPECT_THAT(advice.because, Contains(HasSubstr("keep on recordio 10.0 s")));
 }
 
+TEST(Recommend, MediaOfOneModeAreToldApartAndFittedRowsPredictNothing) {
+  auto gp3 = ok("direct", 10);
+  gp3.medium = "ebs-gp3";
+  gp3.uri = "/data/set";
+  gp3.fitted = {"accelerator"};
+  auto efs = ok("direct", 30);
+  efs.medium = "efs-elastic";
+  efs.uri = "/data/set";
+  const auto advice = recommend({gp3, efs, ok("keep", 20)}, book());
+  EXPECT_THAT(advice.because, Contains(HasSubstr("direct over ebs-gp3 10.0 s")));
+  EXPECT_THAT(advice.because, Contains(HasSubstr("Fitted to a published result: accelerator.")));
+  EXPECT_THAT(recommend({efs, ok("keep", 20)}, book()).because, Not(Contains(HasSubstr("Fitted"))));
+}
+
 TEST(Recommend, RowsThatFailedAreNoChoice) {
   const auto advice = recommend({failed("direct"), ok("keep", 20)}, book());
   EXPECT_EQ(advice.mode, "keep");

@@ -54,6 +54,10 @@ Json row_json(const Row& row, const Table& table, const Manageability& facts) {
     json["epochs"] = figures.epochs;
     json["totals"] = figures.totals;
   }
+  json["scale"] = row.scale;
+  json["scaled_total_seconds"] = or_null(row.scaled_total_seconds());
+  json["published_seconds"] = or_null(row.published_seconds);
+  json["fitted"] = row.fitted;
   json["table"] = table.spec.name;
   json["uri"] = row.uri;
   json["manageability"] = facts_json(facts);

@@ -107,8 +107,14 @@ Cold worse(Cold a, Cold b) {
   return a == Cold::verified ? b : a;
 }
 
-std::string Row::label(bool with_format) const {
-  return with_format ? fmt::format("{} on {}", mode, format) : mode;
+std::string Row::label(bool with_format, bool with_medium) const {
+  return mode + (with_format ? " on " + format : "") +
+         (with_medium && medium != "none" ? " over " + medium : "");
+}
+
+std::optional<double> Row::scaled_total_seconds() const {
+  if (!figures || scale == 1) return std::nullopt;
+  return figures->total_seconds * scale;
 }
 
 void conclude(Row& row, const std::vector<Measurement>& runs, Cold cold,

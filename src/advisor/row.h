@@ -47,12 +47,20 @@ struct Row {
   std::string medium = "none";  ///< what the store behaves like; none: as it is
   std::string format;           ///< of the set: folder, recordio, …
   std::string uri;
+  unsigned scale = 1;               ///< the real job is as many times as large as the one that ran
+  std::vector<std::string> fitted;  ///< inputs set so that a published result comes out: such a row
+                                    ///< illustrates, it predicts nothing
+  std::optional<double> published_seconds;  ///< of the real job, as somebody published it
   Status status = Status::not_run;
   std::string why;                 ///< one sentence unless ok
   std::optional<Figures> figures;  ///< there if and only if ok
 
-  /// "keep", or "keep on recordio" where a table holds several formats.
-  std::string label(bool with_format) const;
+  /// "keep", or "keep on recordio" where a table holds several formats; with its medium "direct
+  /// over ebs-gp3".
+  std::string label(bool with_format, bool with_medium = false) const;
+  /// Of the real job: the run's total times the scale, its start included, which does not grow
+  /// so: at most launch_seconds × (scale − 1) too much. Nothing if it is the real job.
+  std::optional<double> scaled_total_seconds() const;
 };
 
 /// What the repeats of one row say together. The first failed sentence of `failures` makes the

@@ -84,15 +84,22 @@ std::vector<Plan> make_plans(const TableSpec& table, const std::vector<SetInfo>&
   std::vector<Plan> plans;
   for (std::size_t i = 0; i < table.sets.size(); ++i) {
     for (const auto mode : table.modes) {
-      Plan plan;
-      plan.mode = mode;
-      plan.set = &table.sets[i];
-      plan.row.mode = to_string(mode);
-      plan.row.medium = table.medium(mode);
-      plan.row.format = sets[i].format;
-      plan.row.uri = plan.set->uri;
-      plan.row.why = obstacle(mode, *plan.set, sets[i]);
-      plans.push_back(std::move(plan));
+      for (const auto& medium : table.media_of(mode)) {
+        Plan plan;
+        plan.mode = mode;
+        plan.set = &table.sets[i];
+        plan.row.mode = to_string(mode);
+        plan.row.medium = medium;
+        plan.row.format = sets[i].format;
+        plan.row.uri = plan.set->uri;
+        plan.row.scale = table.scale;
+        plan.row.fitted = table.fitted;
+        if (const auto found = table.published.find(mode); found != table.published.end()) {
+          plan.row.published_seconds = found->second;
+        }
+        plan.row.why = obstacle(mode, *plan.set, sets[i]);
+        plans.push_back(std::move(plan));
+      }
     }
   }
   return plans;
@@ -193,7 +200,7 @@ Result<std::vector<Row>> run_table(const TableSpec& table, const std::vector<Set
     for (auto& plan : plans) {
       if (!plan.row.why.empty()) continue;
       if (plan.runs_still()) {
-        progress.label = plan.row.label(formats);
+        progress.label = plan.row.label(formats, true);
         progress.repeat = repeat;
         if (options.on_run) options.on_run(progress);
         HEADRACE_TRY(runner.run(plan));

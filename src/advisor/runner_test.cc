@@ -82,9 +82,25 @@ TEST_F(RunnerTest, EachModeIsOneRowAndRepeatsAreInterleaved) {
                                      "stream 4/6", "keep 5/6"));
 }
 
+TEST_F(RunnerTest, EachMediumOfAModeIsARow) {
+  table_.modes = {Mode::direct, Mode::keep};
+  table_.media[Mode::direct] = {"ebs-gp3", "none"};
+  table_.scale = 100;
+  table_.published[Mode::direct] = 7200;
+  const auto rows = run("echo \"$answer\"");
+  ASSERT_TRUE(rows.ok());
+  ASSERT_EQ(rows->size(), 3U);
+  EXPECT_EQ((*rows)[0].label(false, true), "direct over ebs-gp3");
+  EXPECT_EQ((*rows)[1].label(false, true), "direct");
+  EXPECT_EQ((*rows)[1].published_seconds, 7200);
+  EXPECT_FALSE((*rows)[2].published_seconds.has_value());
+  for (const auto& row : *rows)
+    EXPECT_EQ(row.scaled_total_seconds(), row.figures->total_seconds * 100);
+}
+
 TEST_F(RunnerTest, ModesGetTheirOwnFoldersAnewAndOptionsAreHandedOn) {
   table_.modes = {Mode::direct, Mode::file, Mode::keep};
-  table_.media[Mode::file] = "s3-standard";
+  table_.media[Mode::file] = {"s3-standard"};
   const auto rows = run(
       "case $mode in keep) test ! -e $5 && mkdir -p $5/x;; file) test ! -e $5 && echo x >$5;; esac "
       "|| exit 1\necho \"$answer\"");

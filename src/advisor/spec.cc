@@ -19,8 +19,15 @@ constexpr std::array kOptions{
            Use::table},
     Option{"local", "PATH", "for direct: a copy of the set on this machine; one a URI", Kind::list,
            Use::table},
-    Option{"medium", "NAME", "behave like this medium; or MODE=NAME,…,NAME, a medium a mode",
+    Option{"medium", "NAME",
+           "behave like this medium; or MODE=NAME,…,NAME, a medium a mode; a mode may have several",
+           Kind::map, Use::table},
+    Option{"scale", "N", "the real job is N times as large: credits shrink so, rows tell its total",
+           Kind::number, Use::table},
+    Option{"fitted", "LIST", "inputs that were set so that a published result comes out",
            Kind::list, Use::table},
+    Option{"published", "MODE=SECONDS", "totals that were published, to show beside ours",
+           Kind::map, Use::table},
     Option{"repeats", "N", "runs of each mode, interleaved (3)", Kind::number, Use::table},
     Option{"name", "TEXT", "title of the table", Kind::text, Use::table},
     Option{"keep-dir", "DIR", "where caches and copies are made, anew for each run", Kind::text,
@@ -91,7 +98,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 Error unknown_key(std::string_view key) {
-  std::vector<std::string_view> names{"uri", "tables"};
+  std::vector<std::string_view> names{"uri", "tables", "prepare"};
   for (const auto& option : kOptions) names.push_back(option.name);
   const auto nearest = *std::min_element(names.begin(), names.end(), [&](auto a, auto b) {
     return distance(key, a) < distance(key, b);
@@ -114,7 +121,8 @@ Error unfit(std::string_view name, std::string_view value, std::string_view want
 }
 
 Result<void> check(const Option& option, const std::vector<std::string>& values) {
-  if (option.kind != Kind::list && values.size() != 1) {
+  const bool many = option.kind == Kind::list || option.kind == Kind::map;
+  if (!many && values.size() != 1) {
     return Error(Code::invalid, fmt::format("{}: one value is wanted", option.name));
   }
   for (const auto& value : values) {
@@ -132,7 +140,7 @@ Error at_line(Error error, const YAML::Node& node) {
   return std::move(error).at(fmt::format("line {}", node.Mark().line + 1));
 }
 
-/// A scalar, a sequence of scalars, or for medium a map: mode -> medium, and "default".
+/// A scalar, a sequence of scalars, or for some a map: mode -> one or several, and "default".
 std::vector<std::string> scalars(const YAML::Node& node) {
   std::vector<std::string> values;
   if (node.IsScalar()) values.push_back(node.as<std::string>());
@@ -140,8 +148,9 @@ std::vector<std::string> scalars(const YAML::Node& node) {
   if (node.IsMap()) {
     for (const auto& pair : node) {
       const auto mode = pair.first.as<std::string>();
-      const auto medium = pair.second.as<std::string>();
-      values.push_back(mode == "default" ? medium : mode + "=" + medium);
+      for (const auto& value : scalars(pair.second)) {
+        values.push_back(mode == "default" ? value : mode + "=" + value);
+      }
     }
   }
   return values;
@@ -155,8 +164,10 @@ Result<Values> parse_values(const YAML::Node& map) {
     std::replace(key.begin(), key.end(), '_', '-');
     if (key == "tables") continue;
     const auto* option = find(key);
-    if (option == nullptr && key != "uri") return at_line(unknown_key(key), pair.first);
-    if (pair.second.IsMap() && key != "medium") {
+    if (option == nullptr && key != "uri" && key != "prepare") {
+      return at_line(unknown_key(key), pair.first);
+    }
+    if (pair.second.IsMap() && (option == nullptr || option->kind != Kind::map)) {
       return at_line({Code::invalid, fmt::format("{}: a value is wanted", key)}, pair.second);
     }
     values[key] = scalars(pair.second);
@@ -194,23 +205,38 @@ std::vector<std::string> split(const std::vector<std::string>& values) {
   return parts;
 }
 
-Result<std::map<Mode, std::string>> parse_media(const std::vector<std::string>& values) {
-  std::map<Mode, std::string> media;
-  std::string others;
+Result<std::map<Mode, std::vector<std::string>>> parse_media(
+    const std::vector<std::string>& values) {
+  std::map<Mode, std::vector<std::string>> media;
+  std::vector<std::string> others;
   for (const auto& part : split(values)) {
     const auto equals = part.find('=');
     if (equals == std::string::npos) {
-      others = part;
+      others.push_back(part);
       continue;
     }
     HEADRACE_TRY(const auto mode, parse_mode(part.substr(0, equals)).at("medium"));
-    media[mode] = part.substr(equals + 1);
+    media[mode].push_back(part.substr(equals + 1));
   }
+  const std::vector<std::string> none{"none"};
   for (const auto mode : kModes) {
-    const auto& medium = media.try_emplace(mode, others).first->second;
-    if (medium.empty() || medium == "none") media.erase(mode);
+    const auto& of_mode = media.try_emplace(mode, others).first->second;
+    if (of_mode.empty() || of_mode == none) media.erase(mode);
   }
   return media;
+}
+
+Result<std::map<Mode, double>> parse_published(const std::vector<std::string>& values) {
+  std::map<Mode, double> published;
+  for (const auto& part : split(values)) {
+    const auto equals = part.find('=');
+    HEADRACE_TRY(const auto mode, parse_mode(part.substr(0, equals)).at("published"));
+    const auto seconds = equals == std::string::npos ? "" : part.substr(equals + 1);
+    const auto number = whole_number(seconds);
+    if (!number) return unfit("published", part, "MODE=SECONDS");
+    published[mode] = *number;
+  }
+  return published;
 }
 
 Result<std::vector<SetSpec>> parse_sets(const Values& values) {
@@ -266,8 +292,17 @@ Result<TableSpec> make_table(const Values& values) {
   if (const auto epochs = text(values, "epochs"); !epochs.empty() && *whole_number(epochs) == 0) {
     return unfit("epochs", epochs, "at least 1: without an epoch there is nothing to measure");
   }
+  if (const auto scale = text(values, "scale"); !scale.empty()) {
+    table.scale = *whole_number(scale);
+    if (table.scale == 0) return unfit("scale", scale, "at least 1");
+  }
+  table.fitted = split(get(values, "fitted"));
+  HEADRACE_TRY(table.published, parse_published(get(values, "published")));
   table.keep_dir = text(values, "keep-dir");
   table.read_flags = read_flags(values);
+  if (table.scale != 1) {
+    table.read_flags.insert(table.read_flags.end(), {"--scale", fmt::to_string(table.scale)});
+  }
   table.open.list = text(values, "list");
   if (const auto format = text(values, "format"); !format.empty()) table.open.format = format;
   table.open.skip_root_files = text(values, "root-files-skip") == "true";
@@ -291,7 +326,7 @@ Result<Experiment> parse_experiment(std::string_view yaml, std::string_view name
       HEADRACE_TRY(auto values, parse_values(table));
       for (const auto& [key, given] : values) {
         const auto* option = find(key);
-        if (option != nullptr && option->use == Use::whole) {
+        if (key == "prepare" || (option != nullptr && option->use == Use::whole)) {
           return at_line({Code::invalid, fmt::format("{} holds for all tables", key),
                           "set it beside `tables`"},
                          table);
@@ -303,9 +338,9 @@ Result<Experiment> parse_experiment(std::string_view yaml, std::string_view name
   });
 }
 
-std::string TableSpec::medium(Mode mode) const {
+std::vector<std::string> TableSpec::media_of(Mode mode) const {
   const auto found = media.find(mode);
-  return found == media.end() ? "none" : found->second;
+  return found == media.end() ? std::vector<std::string>{"none"} : found->second;
 }
 
 Result<CompareSpec> make_spec(const Experiment& experiment) {
@@ -315,6 +350,7 @@ Result<CompareSpec> make_spec(const Experiment& experiment) {
   spec.prices = text(common, "prices");
   spec.report = text(common, "report");
   spec.server_data = get(common, "server-data");
+  spec.prepare = get(common, "prepare");
   auto tables = experiment.tables;
   if (tables.empty()) tables.emplace_back();
   for (auto& values : tables) {

@@ -24,7 +24,7 @@
 
 namespace headrace::advisor {
 
-enum class Kind { text, number, flag, list };
+enum class Kind { text, number, flag, list, map };
 /// Where an option is used.
 enum class Use {
   table,  ///< by compare, may differ between tables
@@ -61,18 +61,24 @@ struct SetSpec {
 
 struct TableSpec {
   std::string name;
-  std::vector<SetSpec> sets;          ///< forms of one set; never empty
-  std::vector<Mode> modes;            ///< never empty
-  std::map<Mode, std::string> media;  ///< those that are not as they are
+  std::vector<SetSpec> sets;                       ///< forms of one set; never empty
+  std::vector<Mode> modes;                         ///< never empty
+  std::map<Mode, std::vector<std::string>> media;  ///< those that are not as they are; a row each
   unsigned repeats = 3;
-  std::string keep_dir;                 ///< under which caches are made; empty: a temporary folder
+  unsigned scale = 1;                ///< the real job is as many times as large
+  std::vector<std::string> fitted;   ///< inputs that were set so that a published result comes out
+  std::map<Mode, double> published;  ///< seconds that somebody published for the real job
+  std::string keep_dir;              ///< under which caches are made; empty: a temporary folder
   std::vector<std::string> read_flags;  ///< "--epochs", "3", …
   OpenOptions open;                     ///< those of read_flags that say what the set is
 
-  std::string medium(Mode mode) const;
+  /// "none" alone where the mode's store is as it is. Never empty.
+  std::vector<std::string> media_of(Mode mode) const;
 };
 
 struct CompareSpec {
+  std::vector<std::string> prepare;  ///< a program and its arguments that makes what is missing
+
   std::vector<TableSpec> tables;         ///< never empty
   std::vector<std::string> server_data;  ///< where a server on this machine keeps its files
   std::string instance;

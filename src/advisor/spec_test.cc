@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 namespace headrace::advisor {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 CompareSpec spec_of(const std::string& yaml) {
   const auto experiment = parse_experiment(yaml, "e.yaml");
@@ -40,7 +44,7 @@ TEST(Spec, DefaultsAreAllModesThreeEpochsThreeRepeats) {
   EXPECT_THAT(table.read_flags, ElementsAre("--epochs", "3"));
   EXPECT_EQ(table.sets[0].uri, "s3://b/p");
   EXPECT_EQ(table.sets[0].local, "");
-  EXPECT_EQ(table.medium(Mode::keep), "none");
+  EXPECT_THAT(table.media_of(Mode::keep), ElementsAre("none"));
 }
 
 TEST(Spec, OptionsAreHandedOnToRead) {
@@ -65,10 +69,10 @@ TEST(Spec, AMediumForAllForSomeAndAsAMap) {
         "uri: /d\nmedium: direct=nvme,pipe=one,s3-standard,file=none",
         "uri: /d\nmedium: {direct: nvme, pipe: one, default: s3-standard, file: none}"}) {
     const auto table = spec_of(yaml).tables[0];
-    EXPECT_EQ(table.medium(Mode::direct), "nvme");
-    EXPECT_EQ(table.medium(Mode::pipe), "one");
-    EXPECT_EQ(table.medium(Mode::keep), "s3-standard");
-    EXPECT_EQ(table.medium(Mode::file), "none");
+    EXPECT_THAT(table.media_of(Mode::direct), ElementsAre("nvme"));
+    EXPECT_THAT(table.media_of(Mode::pipe), ElementsAre("one"));
+    EXPECT_THAT(table.media_of(Mode::keep), ElementsAre("s3-standard"));
+    EXPECT_THAT(table.media_of(Mode::file), ElementsAre("none"));
   }
 }
 
@@ -82,14 +86,14 @@ TEST(Spec, TablesSetOptionsAgain) {
   EXPECT_EQ(spec.tables[0].sets[1].local, "/rec");
   EXPECT_THAT(spec.tables[0].read_flags, ElementsAre("--epochs", "2"));
   EXPECT_THAT(spec.tables[1].read_flags, ElementsAre("--epochs", "4"));
-  EXPECT_EQ(spec.tables[1].medium(Mode::keep), "s3-standard");
+  EXPECT_THAT(spec.tables[1].media_of(Mode::keep), ElementsAre("s3-standard"));
   EXPECT_EQ(spec_of("uri: /d\ntables: [{epochs: 1}, {epochs: 2}]").tables[1].name, "table 2");
 }
 
 TEST(Spec, AnUnknownKeyIsNamedWithItsLineAndTheNearestOne) {
   EXPECT_EQ(error_of("uri: /d\nepoch: 3"),
             "e.yaml: line 2: unknown key \"epoch\" (is \"epochs\" meant?)");
-  EXPECT_THAT(error_of("uri: /d\nwhatever: 3"), HasSubstr("keys are uri, tables, modes"));
+  EXPECT_THAT(error_of("uri: /d\nwhatever: 3"), HasSubstr("keys are uri, tables, prepare, modes"));
   EXPECT_THAT(error_of("uri: /d\ntables: [{name: a, repeat: 2}]"),
               HasSubstr("is \"repeats\" meant?"));
 }
@@ -113,6 +117,43 @@ TEST(Spec, UnfitValuesAreNamed) {
   for (const char* text : {"", "7", "[a]", "a: [", "uri: &a [*a]", "? {a: b}\n: c"}) {
     EXPECT_THAT(error_of(text), HasSubstr("e.yaml")) << text;
   }
+}
+
+TEST(Spec, AModeMayRunOverSeveralMedia) {
+  const auto spec = spec_of(
+      "uri: /d\nmedium: {direct: [ebs-gp3, efs-elastic], pipe: none, default: s3-standard}");
+  EXPECT_THAT(spec.tables[0].media_of(Mode::direct), ElementsAre("ebs-gp3", "efs-elastic"));
+  EXPECT_THAT(spec.tables[0].media_of(Mode::pipe), ElementsAre("none"));
+  EXPECT_THAT(spec.tables[0].media_of(Mode::keep), ElementsAre("s3-standard"));
+}
+
+TEST(Spec, ASmallJobMayStandForALargeOne) {
+  const auto spec = spec_of(
+      "uri: /d\nscale: 100\nfitted: [rate]\npublished: {file: 7200, pipe: 10800}\n"
+      "prepare: [make, it]");
+  const auto& table = spec.tables[0];
+  EXPECT_EQ(table.scale, 100U);
+  EXPECT_THAT(table.read_flags, ElementsAre("--epochs", "3", "--scale", "100"));
+  EXPECT_THAT(table.fitted, ElementsAre("rate"));
+  EXPECT_THAT(table.published, ElementsAre(Pair(Mode::file, 7200), Pair(Mode::pipe, 10800)));
+  EXPECT_THAT(spec.prepare, ElementsAre("make", "it"));
+  EXPECT_THAT(error_of("uri: /d\nscale: 0"), HasSubstr("at least 1"));
+  EXPECT_THAT(error_of("uri: /d\npublished: {file: long}"), HasSubstr("MODE=SECONDS"));
+  EXPECT_THAT(error_of("uri: /d\nprepare: {a: b}"), HasSubstr("prepare"));
+  EXPECT_THAT(error_of("uri: /d\ntables:\n  - {prepare: make}"), HasSubstr("prepare"));
+}
+
+TEST(Spec, ThePublishedTrialIsAnExperiment) {
+  std::ifstream file(HEADRACE_SOURCE_DIR "/experiments/published-trial.yaml");
+  const std::string yaml((std::istreambuf_iterator<char>(file)), {});
+  const auto spec = spec_of(yaml);
+  ASSERT_EQ(spec.tables.size(), 2U);
+  EXPECT_EQ(spec.tables[0].scale, 100U);
+  EXPECT_THAT(
+      spec.tables[0].published,
+      ElementsAre(Pair(Mode::direct, 7200), Pair(Mode::file, 7200), Pair(Mode::pipe, 10800)));
+  EXPECT_FALSE(spec.tables[0].fitted.empty());
+  EXPECT_EQ(spec.tables[1].media_of(Mode::direct).size(), 4U);
 }
 
 }  // namespace

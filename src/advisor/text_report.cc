@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace headrace::advisor {
 namespace {
@@ -26,15 +27,31 @@ std::string megabytes(std::uint64_t bytes) {
   return mega >= 10000 ? fmt::format("{:.1f} GB", mega / 1000) : fmt::format("{:.0f} MB", mega);
 }
 
+/// "2 h 03 min": of a job that nobody waited for here, so minutes are enough.
+std::string hours(std::optional<double> value) {
+  if (!value) return "-";
+  const auto minutes = static_cast<std::uint64_t>(std::llround(*value / 60));
+  return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+}
+
+/// Whether the medium itself was fitted; what was fitted for all rows stands below the table.
+bool medium_fitted(const Row& row) {
+  return std::any_of(row.fitted.begin(), row.fitted.end(), [&](const std::string& input) {
+    return input.ends_with(" of " + row.medium);
+  });
+}
+
 Cells cells(const Row& row) {
   const auto& figures = *row.figures;
   return {row.mode,
-          row.medium,
+          medium_fitted(row) ? row.medium + " (fitted)" : row.medium,
           seconds(figures.launch_seconds),
           fmt::format("{:.0f}", figures.samples_per_second),
           seconds(figures.first_epoch_seconds),
           figures.later_epoch_seconds ? seconds(*figures.later_epoch_seconds) : "-",
           seconds(figures.total_seconds),
+          hours(row.scaled_total_seconds()),
+          hours(row.published_seconds),
           percent(figures.spread),
           percent(figures.accelerator_busy),
           figures.cost_usd ? fmt::format("${:.6f}", *figures.cost_usd) : "-",
@@ -90,7 +107,7 @@ class Grid {
   }
 
   std::vector<Cells> lines_;
-  std::array<std::size_t, 11> widths_{};
+  std::array<std::size_t, 13> widths_{};
 };
 
 std::string set_text(const Table& table, std::size_t set) {
@@ -98,8 +115,9 @@ std::string set_text(const Table& table, std::size_t set) {
   const auto& info = table.sets[set];
   std::string out = fmt::format("\n{}: {}, {} pictures, {}\n", spec.uri, info.format,
                                 with_commas(info.samples), megabytes(info.bytes));
-  Grid grid({"mode", "medium", "launch", "samples/s", "first epoch", "later epochs", "total",
-             "spread", "accel. busy", "cost", "cold"});
+  const auto full = fmt::format("total x {}", table.spec.scale);
+  Grid grid({"mode", "medium", "launch", "samples/s", "first epoch", "later epochs", "total", full,
+             "published", "spread", "accel. busy", "cost", "cold"});
   for (const auto& row : table.rows) {
     if (row.uri == spec.uri && row.figures) grid.add(cells(row));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <filesystem>
@@ -126,6 +127,10 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   options.runner.program = {self.string(), "read"};
   options.runner.on_run = [&line](const advisor::Progress& progress) { line.show(progress); };
   options.look = advisor::look_at_set;
+  if (!spec.prepare.empty()) {
+    fmt::print(stderr, "headrace: preparing: {}\n", fmt::join(spec.prepare, " "));
+    HEADRACE_TRY(advisor::prepare(spec, stop));
+  }
   const auto found = advisor::compare(spec, options, stop);
   line.clear();
   if (!found) return found.error();
@@ -163,7 +168,8 @@ void add_compare(CLI::App& root, Invocation& invocation) {
     } else {
       auto* added = command->add_option(flag, arguments->values[name], help);
       added->type_name(std::string(option.value))->allow_extra_args(false);
-      if (option.kind != advisor::Kind::list) added->expected(1);
+      if (option.kind != advisor::Kind::list && option.kind != advisor::Kind::map)
+        added->expected(1);
     }
   }
   command->add_flag("--json", arguments->json, "Print the result as one JSON object");

@@ -34,6 +34,11 @@ void add_where(CLI::App& command, JobArguments& a) {
                   "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
+  command
+      .add_option("--scale", a.job.scale,
+                  "The real job is N times as large: a medium's credits shrink so")
+      ->check(CLI::Range(1.0, 1e9))
+      ->capture_default_str();
   command.add_option("--pipe-dir", a.job.pipe_dir,
                      "pipe: the folder in which another program writes the FIFOs");
   command.add_option("--channel", a.job.pipe_channel, "pipe: the channel in --pipe-dir")

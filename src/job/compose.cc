@@ -57,7 +57,8 @@ class Composer {
     if (options_.medium.empty()) return {};
     HEADRACE_TRY(const auto media, load_media());
     HEADRACE_TRY(const auto* const entry, media.find(options_.medium));
-    made_.stores.push_back(make_shaped_store(top(), entry->medium, context_, options_.loader.seed));
+    made_.stores.push_back(make_shaped_store(top(), scaled(entry->medium, 1 / options_.scale),
+                                             context_, options_.loader.seed));
     return {};
   }
 

@@ -32,6 +32,7 @@ struct JobOptions {
   std::string keep_dir;  ///< cache directory; empty: $HEADRACE_KEEP_DIR or ~/.cache/headrace
   std::uint64_t keep_bytes = 0;  ///< limit; 0 = free space less 10 %
   std::string medium;    ///< shaped: behave like this medium of data/media.yaml; empty: as it is
+  double scale = 1;      ///< the real job is as many times as large: the medium's credits shrink so
   std::string pipe_dir;  ///< pipe: where another program writes the FIFOs; empty: this one does
   std::string pipe_channel = "train";
   bool pipe_pairs = false;  ///< pipe: pictures that lie in no records, as (picture, label) pairs

@@ -17,6 +17,7 @@
   const three = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
   const number = (x) => x.toLocaleString("en-US");
   const seconds = (x) => (x === null ? "–" : `${three(x)} s`);
+  const hours = (x) => (x === null ? "–" : `${Math.floor(Math.round(x / 60) / 60)} h ${String(Math.round(x / 60) % 60).padStart(2, "0")} min`);
   const percent = (x) => (x === null ? "–" : `${(x * 100).toFixed(1)} %`);
   const rate = (x) => number(Math.round(x));
   const bytes = (x) => (x >= 1e10 ? `${(x / 1e9).toFixed(1)} GB` : `${number(Math.round(x / 1e6))} MB`);
@@ -24,6 +25,10 @@
   const ok = (row) => row.status === "ok";
   const rowsOf = (table) => data.rows.filter((row) => row.table === table.name);
   const optionOf = (table, name) => table.options[table.options.indexOf(name) + 1];
+
+  // A mode that ran over several media is told apart by them.
+  const label = (row, rows) => row.mode +
+    (rows.some((other) => other.mode === row.mode && other.medium !== row.medium) ? `, ${row.medium}` : "");
 
   function chosenRow(table) {
     const advice = table.recommendation;
@@ -119,7 +124,7 @@
     frame.append(canvas);
     pending.push({ canvas, draw: () => new Chart(canvas, {
       type: "bar",
-      data: { labels: rows.map((row) => row.mode), datasets: datasets() },
+      data: { labels: rows.map((row) => label(row, rows)), datasets: datasets() },
       plugins: [labels],
       options: {
         indexAxis: "y", animation: false, responsive: true, maintainAspectRatio: false,
@@ -180,6 +185,8 @@
     ["first epoch", (r) => r.first_epoch_seconds, seconds, -1],
     ["later epochs", (r) => r.later_epoch_seconds, seconds, -1],
     ["total", (r) => r.total_seconds, seconds, -1],
+    ["total of the real job", (r) => r.scaled_total_seconds, hours, -1],
+    ["as published", (r) => r.published_seconds, hours, 0],
     ["spread", (r) => r.spread, percent, 0],
     ["accelerator busy", (r) => r.accelerator_busy, percent, 1],
     ["cost", (r) => r.cost_usd, dollars, -1],
@@ -206,7 +213,7 @@
         : [h("td", { class: "why", colspan: shown.length },
             row.status === "failed" ? h("b", {}, "failed: ") : "not run: ", row.why)];
       return h("tr", { class: row === chosen ? "chosen" : "" }, h("td", {}, dot, row.mode),
-        h("td", { class: "left" }, row.medium === "none" ? "as it is" : row.medium), cells);
+        h("td", { class: "left" }, (row.medium === "none" ? "as it is" : row.medium) + (row.fitted.some((input) => input.endsWith(` of ${row.medium}`)) ? " (fitted)" : "")), cells);
     });
     return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, head), h("tbody", {}, body)));
   }

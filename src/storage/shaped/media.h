@@ -36,8 +36,8 @@ struct Medium {
   Credits request_credits{};     ///< in requests; on top of requests_per_second
 };
 
-/// The same medium for a job that is `factor` times as large: its credits shrink with it, so that
-/// a bursting medium runs dry at the same share of the job.
+/// The same medium for a job that is `factor` times as large, such as 0.01: its credits shrink
+/// with it, so that a bursting medium runs dry at the same share of the job. Rates stay.
 Medium scaled(Medium medium, double factor);
 
 }  // namespace headrace
