@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file The steps that both inner loops are made of, compiled for each instruction set.
-///
-/// Only for files that Highway compiles once a target (mcu_run.cc, streams.cc).
+/// \file The steps that the inner loop of mcu_run.cc is made of, compiled for each instruction set.
 
 #if defined(HEADRACE_DECODE_JPEG_BITS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADRACE_DECODE_JPEG_BITS_INL_H_

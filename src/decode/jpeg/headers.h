@@ -45,6 +45,8 @@ inline constexpr std::array<std::uint8_t, 64> kNaturalOrder = {
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
+constexpr std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
+
 struct ParseOutcome {
   std::optional<Headers> headers;
   std::string_view why;  ///< if not: "progressive", "CMYK", …

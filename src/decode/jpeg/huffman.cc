@@ -13,45 +13,55 @@ FastEntry entry_for(HuffmanTable::Kind kind, unsigned symbol, unsigned length) {
   return (length + size) | (advance << 8U) | ((64 - length - size) << 16U) | (size << 24U);
 }
 
-bool HuffmanTable::build(const HuffmanSpec& spec, Kind kind) {
-  if (spec.counts == built_.counts && spec.symbols == built_.symbols && kind == kind_ &&
-      built_.present) {
-    return true;  // most pictures of a set share their tables, or one picture's two do
-  }
-  built_ = {};
-  fast_.fill(kSlow << 8U);
+bool HuffmanCode::is(const HuffmanSpec& spec) const {
+  return spec_.present && spec_.counts == spec.counts && spec_.symbols == spec.symbols;
+}
+
+bool HuffmanCode::build(const HuffmanSpec& spec) {
+  spec_ = {};
   std::uint32_t code = 0;
   std::int32_t index = 0;
   for (unsigned length = 1; length <= 16; ++length) {
     const std::uint32_t count = spec.counts[length];
     value_offset_[length] = index - static_cast<std::int32_t>(code);
-    for (std::uint32_t i = 0; i < count; ++i, ++code, ++index) {
-      if (code >= (1U << length)) return false;
-      if (length > kLookBits) continue;
-      const unsigned spare = kLookBits - length;
-      std::fill_n(&fast_[code << spare], std::size_t{1} << spare,
-                  entry_for(kind, spec.symbols[static_cast<std::size_t>(index)], length));
-    }
+    code += count;
+    index += static_cast<std::int32_t>(count);
+    if (count != 0 && code >= (1U << length)) return false;  // as libjpeg has it: none is all ones
     max_code_[length] = count == 0 ? -1 : static_cast<std::int32_t>(code) - 1;
     code <<= 1U;
   }
-  built_ = spec;
-  built_.present = true;
-  kind_ = kind;
+  spec_ = spec;
+  spec_.present = true;
   return true;
 }
 
-HuffmanTable::Code HuffmanTable::find(std::uint32_t bits16) const {
+Symbol HuffmanCode::find(std::uint32_t bits16) const {
   for (unsigned length = 1; length <= 16; ++length) {
     const auto code = static_cast<std::int32_t>(bits16 >> (16U - length));
     if (code <= max_code_[length]) {
       const std::int32_t index = code + value_offset_[length];
       if (index < 0) break;
       return {static_cast<std::uint8_t>(length),
-              built_.symbols[static_cast<std::size_t>(index) & 255U]};
+              spec_.symbols[static_cast<std::size_t>(index) & 255U]};
     }
   }
   return {};
+}
+
+bool HuffmanTable::build(const HuffmanSpec& spec, Kind kind) {
+  if (code_.is(spec) && kind == kind_) return true;
+  if (!code_.build(spec)) return false;
+  kind_ = kind;
+  FastEntry* to = fast_.data();  // codes ascend, so the entries are written from the first on
+  std::size_t index = 0;
+  for (unsigned length = 1; length <= kLookBits; ++length) {
+    for (unsigned i = 0; i < spec.counts[length]; ++i) {
+      to = std::fill_n(to, std::size_t{1} << (kLookBits - length),
+                       entry_for(kind, spec.symbols[index++], length));
+    }
+  }
+  std::fill(to, fast_.data() + fast_.size(), kSlow << 8U);
+  return true;
 }
 
 }  // namespace headrace::jpeg

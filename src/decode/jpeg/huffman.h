@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file Huffman tables made for speed: one look at the next bits gives length, run and value.
 ///
+/// What mcu_run reads by; streams.h has its own tables (pair_tables.h), made of the same codes.
 /// Immutable once built; thread-safe. Codes as in ITU-T T.81, annex C; values as in F.1.2.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "headrace/decode/jpeg/headers.h"
 
@@ -30,28 +30,42 @@ inline constexpr std::uint32_t kSlow = 128;
 
 constexpr std::uint32_t advance_of(FastEntry entry) { return (entry >> 8U) & 0xffU; }
 
+struct Symbol {
+  std::uint8_t length = 0;  ///< of the code; 0: no such code
+  std::uint8_t symbol = 0;
+};
+
+/// The code of one DHT table.
+class HuffmanCode {
+ public:
+  /// False if the code lengths contradict each other.
+  bool build(const HuffmanSpec& spec);
+  const HuffmanSpec& spec() const { return spec_; }  ///< not present: nothing usable
+  /// Whether it was built from just this: then there is nothing to do. Most pictures of a set share
+  /// their tables, or one picture's two do.
+  bool is(const HuffmanSpec& spec) const;
+  /// For any length. `bits16` = the next 16 bits.
+  Symbol find(std::uint32_t bits16) const;
+
+ private:
+  std::array<std::int32_t, 18> max_code_{};  ///< largest code of a length, -1 if none
+  std::array<std::int32_t, 17> value_offset_{};
+  HuffmanSpec spec_;
+};
+
 class HuffmanTable {
  public:
   enum class Kind { dc, ac };
-
-  struct Code {
-    std::uint8_t length = 0;  ///< 0: no such code
-    std::uint8_t symbol = 0;
-  };
 
   /// False if the code lengths contradict each other.
   bool build(const HuffmanSpec& spec, Kind kind);
 
   const FastEntry* fast_table() const { return fast_.data(); }
-
-  /// For any length. `bits16` = the next 16 bits.
-  Code find(std::uint32_t bits16) const;
+  Symbol find(std::uint32_t bits16) const { return code_.find(bits16); }
 
  private:
   alignas(64) std::array<FastEntry, 1U << kLookBits> fast_{};
-  std::array<std::int32_t, 18> max_code_{};  ///< largest code of a length, -1 if none
-  std::array<std::int32_t, 17> value_offset_{};
-  HuffmanSpec built_;  ///< what the table was made from; not present = nothing usable
+  HuffmanCode code_;
   Kind kind_ = Kind::dc;
 };
 

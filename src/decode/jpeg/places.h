@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "headrace/decode/jpeg/headers.h"
+#include "headrace/decode/jpeg/pair_tables.h"
 
 namespace headrace::jpeg {
 
@@ -24,6 +25,17 @@ constexpr Places make_places() {
   return places;
 }
 inline constexpr Places kPlaces = make_places();
+
+/// The same in bytes, by k as streams.cc counts it: kBias higher, and all else aside.
+constexpr Places make_byte_places() {
+  Places places;
+  for (std::size_t k = 0; k < places.offset.size(); ++k) {
+    const bool inside = k > kBias && k <= kBias + 64;
+    places.offset[k] = static_cast<std::uint16_t>(kPlaces.offset[inside ? k - kBias : 64] * 2);
+  }
+  return places;
+}
+inline constexpr Places kBytePlaces = make_byte_places();
 
 inline std::uint64_t load_big_endian(const std::uint8_t* at) {
   std::uint64_t word = 0;

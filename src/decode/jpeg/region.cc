@@ -9,12 +9,6 @@
 #include "headrace/decode/jpeg/kernels.h"
 
 namespace headrace::jpeg {
-namespace {
-
-std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
 std::string_view RegionDecoder::open(ByteSpan bytes) {
   bytes_ = bytes;
   const auto outcome = parse(bytes);

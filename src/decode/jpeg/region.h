@@ -96,6 +96,7 @@ class RegionDecoder {
 
   /// `grain`: the first column of MCUs is a multiple of it.
   void lay_out(const Box& box, std::uint32_t grain);
+  bool build_tables();
   void plan_blocks();
   bool read_stretch(const SeekIndex& index, std::uint32_t mcu_row, std::size_t& used,
                     StreamRow& row);
@@ -118,6 +119,8 @@ class RegionDecoder {
   std::array<Arena, kStreams> arenas_;
   std::size_t arena_size_ = 0;
   std::size_t touched_ = 0;
+  std::array<BlockTables, 3> tables_;              ///< for `decode_indexed`
+  std::array<const BlockTables*, 3> tables_of_{};  ///< of each component
   std::vector<BlockPlan> plan_;
   std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros
   std::vector<std::uint8_t> cb_line_, cr_line_, grey_;

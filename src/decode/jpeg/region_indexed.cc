@@ -5,52 +5,54 @@
 
 #include "headrace/decode/jpeg/kernels.h"
 #include "headrace/decode/jpeg/region.h"
+#include "headrace/decode/jpeg/unstuff.h"
 
 namespace headrace::jpeg {
 namespace {
 
-constexpr std::size_t kSlack = 16;  ///< zeros behind a stretch: a look may read them
-
-/// Copies without stuffed zeros; ends early at a marker. Returns the end of what was written.
-std::uint8_t* unstuff(ByteSpan from, std::uint8_t* to) {
-  const auto* at = static_cast<const std::uint8_t*>(static_cast<const void*>(from.data()));
-  const std::uint8_t* const end = at + from.size();
-  while (at < end) {
-    const void* found = std::memchr(at, 0xff, static_cast<std::size_t>(end - at));
-    const auto* ff = found != nullptr ? static_cast<const std::uint8_t*>(found) : end;
-    std::memcpy(to, at, static_cast<std::size_t>(ff - at));
-    to += ff - at;
-    if (ff == end) break;
-    if (ff + 1 < end && ff[1] != 0) break;
-    *to++ = 0xff;
-    at = ff + 2;
-  }
-  return to;
-}
+/// Behind a stretch: zeros, which a look may read, in what copying may write.
+constexpr std::size_t kZeros = 16;
+constexpr std::size_t kSlack = kZeros + kUnstuffSlack;
 
 }  // namespace
+
+/// Components that are read by the same tables share them.
+bool RegionDecoder::build_tables() {
+  const auto& all = headers_.components;
+  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    const auto same = [&](const Component& c) { return c.dc == all[i].dc && c.ac == all[i].ac; };
+    const auto at =
+        static_cast<std::size_t>(std::find_if(all.begin(), &all[i], same) - all.begin());
+    tables_of_[i] = &tables_[at];
+    if (at == i && !tables_[i].build(headers_.dc[all[i].dc], headers_.ac[all[i].ac],
+                                     i == 0 ? kMostLookBits : kChromaLookBits)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 /// The blocks of one MCU row's stretch in the order of the scan.
 void RegionDecoder::plan_blocks() {
   plan_.clear();
+  const auto add = [&](std::uint32_t component, std::size_t out) {
+    const BlockTables& t = *tables_of_[component];
+    out *= sizeof(std::int16_t);
+    plan_.push_back({{t.dc(), out, 64 - kDcLookBits, 0xff, &t.code(false)},
+                     {t.ac(), out, 64 - t.ac_look_bits(), 0xffff, &t.code(true)}});
+  };
   for (std::uint32_t mcu = 0; mcu < last_mcu_ - first_mcu_; ++mcu) {
     for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
       const Component& c = headers_.components[i];
       for (std::uint32_t y = 0; y < c.v; ++y) {
         for (std::uint32_t x = 0; x < c.h; ++x) {
           const std::size_t column = std::size_t{mcu} * c.h + x;
-          const std::size_t out =
-              planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column);
-          plan_.push_back({static_cast<std::uint32_t>(out),
-                           {c.dc, static_cast<std::uint8_t>(4 + c.ac)},
-                           static_cast<std::uint8_t>(i)});
+          add(i, planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column));
         }
       }
     }
   }
-  BlockPlan last = plan_.back();
-  last.out = static_cast<std::uint32_t>(arena_size_ - kGroupSize);
-  plan_.insert(plan_.end(), kSparePlans, last);
+  for (std::size_t i = 0; i < kSparePlans; ++i) add(0, arena_size_ - kGroupSize);
 }
 
 /// Appends the clean bytes of the row's stretch to clean_, of which `used` are taken.
@@ -69,24 +71,32 @@ bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, 
   if (first < headers_.scan_begin || first >= end || end > bytes_.size()) return false;
   touched_ += end - first;
   std::uint8_t* const to = clean_.data() + used;
-  std::uint8_t* const stop = unstuff(bytes_.subspan(first, end - first), to);
-  std::memset(stop, 0, kSlack);
-  used = static_cast<std::size_t>(stop - clean_.data()) + kSlack;
-  row.at = to;
-  row.limit = stop;
-  row.skip = begin % 8;
+  const auto* bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes_.data()));
+  std::uint8_t* const stop = unstuff(bytes + first, bytes + end, to).to;
+  std::memset(stop, 0, kZeros);
+  used = static_cast<std::size_t>(stop - clean_.data()) + kZeros;
+  row.base = to;
+  row.limit = static_cast<std::uint64_t>(stop - to) * 8;
+  row.position = begin % 8;
   return true;
 }
 
 /// Differences become values: each block's DC adds to the one before, of its component.
 void RegionDecoder::sum_dc(const Checkpoint& begin, std::int16_t* coefficients) const {
+  const std::uint32_t mcus = last_mcu_ - first_mcu_;
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    const Component& c = headers_.components[i];
+    const Plane& plane = planes_[i];
     std::int16_t dc = begin.predictors[i];
-    for (std::size_t b = 0; b + kSparePlans < plan_.size(); ++b) {
-      if (plan_[b].component != i) continue;
-      std::int16_t& value = coefficients[plan_[b].out];
-      dc = static_cast<std::int16_t>(dc + value);
-      value = dc;
+    for (std::uint32_t mcu = 0; mcu < mcus; ++mcu) {
+      for (std::uint32_t y = 0; y < c.v; ++y) {
+        for (std::uint32_t x = 0; x < c.h; ++x) {
+          std::int16_t& value = coefficients[plane.arena_offset + y * plane.row_stride +
+                                             block_offset(std::size_t{mcu} * c.h + x)];
+          dc = static_cast<std::int16_t>(dc + value);
+          value = dc;
+        }
+      }
     }
   }
 }
@@ -105,8 +115,7 @@ bool RegionDecoder::decode_indexed_to(const Box& box, const Target& target, Byte
                                       const Hash128& payload) {
   const auto index = SeekIndex::open(bytes, payload, headers_);
   if (!index) return false;
-  const auto tables = scan_.tables(headers_);
-  if (!tables) return false;
+  if (!build_tables()) return false;
   const std::uint32_t interval = checkpoint_interval(headers_);
   lay_out(box, interval);
   plan_blocks();
@@ -116,20 +125,22 @@ bool RegionDecoder::decode_indexed_to(const Box& box, const Target& target, Byte
   }
   std::uint32_t y = box.top;
   for (std::uint32_t row = first_mcu_row_; row < last_mcu_row_;) {
-    const auto count = std::min<std::size_t>(kStreams, last_mcu_row_ - row);
+    // As even as can be: one row alone at the end would take as long as several.
+    const std::uint32_t left = last_mcu_row_ - row;
+    const std::size_t count = divide_up(left, divide_up(left, kStreams));
     std::array<StreamRow, kStreams> rows;
     std::size_t used = 0;
     for (std::size_t i = 0; i < count; ++i) {
       Arena& arena = arenas_[i];
       if (arena.memory.size() < arena_size_ + 32) arena.memory.resize(arena_size_ + 32);
-      rows[i].base = arena.data();
-      std::fill_n(rows[i].base, arena_size_, std::int16_t{0});
+      rows[i].out = arena.data();
+      std::fill_n(rows[i].out, arena_size_, std::int16_t{0});
       if (!read_stretch(*index, row + static_cast<std::uint32_t>(i), used, rows[i])) return false;
     }
-    if (!decode_streams(std::span(rows).first(count), plan_, *tables)) return false;
+    if (!decode_streams(std::span(rows).first(count), plan_)) return false;
     for (std::size_t i = 0; i < count; ++i, ++row) {
-      sum_dc(index->at(row, first_mcu_ / interval), rows[i].base);
-      transform_row(row, rows[i].base);
+      sum_dc(index->at(row, first_mcu_ / interval), rows[i].out);
+      transform_row(row, rows[i].out);
       y = emit_ready(box, y, row, target);
     }
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "headrace/decode/jpeg/kernels.h"
+#include "headrace/decode/jpeg/unstuff.h"
 
 namespace headrace::jpeg {
 namespace {
@@ -20,7 +21,7 @@ bool ScanDecoder::start(const Headers& headers, ByteSpan bytes, bool record) {
   recording_ = record && headers.restart_interval == 0;
   checkpoints_.clear();
   stuffed_.clear();
-  if (!tables(headers)) return false;
+  if (!build_tables()) return false;
   const std::uint32_t mcu_width = 8 * headers.components[0].h;
   const std::uint32_t mcu_height = 8 * headers.components[0].v;
   mcus_per_row_ = (headers.width + mcu_width - 1) / mcu_width;
@@ -31,18 +32,15 @@ bool ScanDecoder::start(const Headers& headers, ByteSpan bytes, bool record) {
   return begin_segment();
 }
 
-std::optional<StreamTables> ScanDecoder::tables(const Headers& headers) {
-  StreamTables tables;
-  for (std::uint32_t i = 0; i < headers.component_count; ++i) {
-    const Component& c = headers.components[i];
-    if (!dc_[c.dc].build(headers.dc[c.dc], HuffmanTable::Kind::dc) ||
-        !ac_[c.ac].build(headers.ac[c.ac], HuffmanTable::Kind::ac)) {
-      return std::nullopt;
+bool ScanDecoder::build_tables() {
+  for (std::uint32_t i = 0; i < headers_->component_count; ++i) {
+    const Component& c = headers_->components[i];
+    if (!dc_[c.dc].build(headers_->dc[c.dc], HuffmanTable::Kind::dc) ||
+        !ac_[c.ac].build(headers_->ac[c.ac], HuffmanTable::Kind::ac)) {
+      return false;
     }
-    tables.tables[c.dc] = &dc_[c.dc];
-    tables.tables[4U + c.ac] = &ac_[c.ac];
   }
-  return tables;
+  return true;
 }
 
 bool ScanDecoder::unstuff(ByteSpan bytes) {
@@ -59,33 +57,24 @@ bool ScanDecoder::unstuff(ByteSpan bytes) {
     segments_.push_back({begin, static_cast<std::size_t>(to - clean_.data())});
     begin = segments_.back().end;
   };
-  while (from < end) {
-    const auto* ff = static_cast<const std::uint8_t*>(
-        std::memchr(from, 0xff, static_cast<std::size_t>(end - from)));
-    if (ff == nullptr) return false;  // no EOI
-    const auto run = static_cast<std::size_t>(ff - from);
-    std::memcpy(to, from, run);
-    to += run;
-    from = ff + 1;
+  for (;;) {
+    const Unstuffed done =
+        headrace::jpeg::unstuff(from, end, to, clean_.data(), recording_ ? &stuffed_ : nullptr);
+    to = done.to;
+    from = done.from;
     while (from < end && *from == 0xff) ++from;  // fill bytes
-    if (from == end) return false;
+    if (from == end) return false;               // no EOI
     const unsigned marker = *from++;
-    if (marker == 0) {
-      if (from - ff != 2) return false;  // FF FF 00: nobody agrees what that is
-      *to++ = 0xff;
-      if (recording_) stuffed_.push_back(static_cast<std::uint32_t>(to - clean_.data()));
-    } else if (marker == 0xd9) {
+    if (marker == 0xd9) {
       close_segment();
       std::memset(to, 0, kOverrun);
       return true;
-    } else if (marker == 0xd0 + next_restart && headers_->restart_interval != 0) {
-      next_restart = (next_restart + 1) % 8;
-      close_segment();
-    } else {
-      return false;
     }
+    // FF FF 00 is no stuffed zero: nobody agrees what that is.
+    if (marker != 0xd0 + next_restart || headers_->restart_interval == 0) return false;
+    next_restart = (next_restart + 1) % 8;
+    close_segment();
   }
-  return false;
 }
 
 bool ScanDecoder::begin_segment() {

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +16,6 @@
 #include "headrace/decode/jpeg/huffman.h"
 #include "headrace/decode/jpeg/mcu_run.h"
 #include "headrace/decode/jpeg/seek_index.h"
-#include "headrace/decode/jpeg/streams.h"
 
 namespace headrace::jpeg {
 
@@ -35,10 +33,6 @@ class ScanDecoder {
   /// REQUIRES: `bytes` and `headers` stay until the last row.
   bool start(const Headers& headers, ByteSpan bytes, bool record = false);
 
-  /// The tables of a picture's scan, for `decode_streams`; nothing if they contradict themselves.
-  /// Valid until the next picture.
-  std::optional<StreamTables> tables(const Headers& headers);
-
   /// Decodes the next MCU row; MCUs in [first, last) are kept, the others only passed.
   bool next_row(std::uint32_t first, std::uint32_t last,
                 const std::array<CoefficientRow, 3>& targets);
@@ -55,6 +49,7 @@ class ScanDecoder {
   struct Segment {  ///< between restart markers, in clean_
     std::size_t begin = 0, end = 0;
   };
+  bool build_tables();
   bool unstuff(ByteSpan bytes);
   void note_checkpoint();
   bool begin_segment();

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/decode/jpeg/entries.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headrace/decode/jpeg/entries.cc"
+#include <hwy/foreach_target.h>  // compiles this file once for each target; must come first
+//
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace headrace::jpeg::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D64 = hn::ScalableTag<std::uint64_t>;
+
+constexpr Entry kWithoutSecondValue = ~Entry{0} >> 16U;
+
+void FillValues(Entry first, unsigned shift, std::size_t size, Entry* out) {
+  const D64 d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    const auto step = hn::ShiftRightSame(hn::Iota(d, i), static_cast<int>(shift));
+    const auto values = hn::Add(hn::ShiftLeft<32>(step), hn::ShiftLeft<48>(step));
+    hn::StoreU(hn::Add(hn::Set(d, first), values), d, out + i);
+  }
+  for (; i < size; ++i) {
+    const Entry step = i >> shift;
+    out[i] = first + (step << 32U) + (step << 48U);
+  }
+}
+
+void FillPairs(Entry first, const Entry* seconds, std::size_t size, Entry* out) {
+  const D64 d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto alone = hn::Set(d, first);
+  const auto shared = hn::Set(d, first & kWithoutSecondValue);
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    const auto second = hn::LoadU(d, seconds + i);
+    const auto none = hn::Eq(second, hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(none, alone, hn::Add(shared, second)), d, out + i);
+  }
+  for (; i < size; ++i) {
+    out[i] = seconds[i] == 0 ? first : (first & kWithoutSecondValue) + seconds[i];
+  }
+}
+
+}  // namespace headrace::jpeg::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headrace::jpeg {
+
+HWY_EXPORT(FillValues);
+HWY_EXPORT(FillPairs);
+
+void fill_values(Entry first, unsigned shift, std::size_t size, Entry* out) {
+  HWY_DYNAMIC_DISPATCH(FillValues)(first, shift, size, out);
+}
+
+void fill_pairs(Entry first, const Entry* seconds, std::size_t size, Entry* out) {
+  HWY_DYNAMIC_DISPATCH(FillPairs)(first, seconds, size, out);
+}
+
+}  // namespace headrace::jpeg
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Runs of table entries that differ by their values only: what building tables spends its
+/// time with. Pure functions; thread-safe; vectors by Highway.
+#pragma once
+
+#include <cstddef>
+
+#include "headrace/decode/jpeg/pair_tables.h"
+
+namespace headrace::jpeg {
+
+/// out[i] = `first` with both its values greater by i >> shift. `size` is a power of two.
+void fill_values(Entry first, unsigned shift, std::size_t size, Entry* out);
+
+/// out[i] = `first` alone where seconds[i] is 0, else `first` and seconds[i] as one entry.
+void fill_pairs(Entry first, const Entry* seconds, std::size_t size, Entry* out);
+
+}  // namespace headrace::jpeg
