@@ -13,7 +13,8 @@ void register_sampling(nb::module_& module) {
   nb::enum_<Tail>(module, "Tail")
       .value("keep", Tail::keep)
       .value("drop", Tail::drop)
-      .value("pad", Tail::pad);
+      .value("pad", Tail::pad)
+      .value("wrap", Tail::wrap);
   nb::class_<Ledger>(module, "Ledger")
       .def_ro("asked", &Ledger::asked)
       .def_ro("delivered", &Ledger::delivered)

@@ -93,7 +93,10 @@ class Loader:
         rank, world_size: this process and how many there are; together they deliver each
             epoch's samples once.
         epochs: how many will be asked for; it is read ahead across their ends, up to there.
-        tail: keep (the last batch is short), drop (it is left out), pad (it is filled up).
+        shuffle: global; blocks or blocks:SAMPLESxRUNS (long reads, a weaker shuffle); node or
+            node:NODES (each node keeps its part of the set); none.
+        tail: keep (the last batch is short), drop (it is left out), pad (it is filled up, and
+            `padding` marks what fills it), wrap (filled up and not marked).
         image_shape: channels (1 or 3), height, width.
         augment: random_resized_crop, center_crop, pad_crop or none.
         layout: nchw_f32 (normalised by mean and std), nchw_u8 or nhwc_u8.
@@ -118,8 +121,8 @@ class Loader:
         *,
         epochs: int | None = None,
         first_epoch: int = 0,
-        shuffle: Literal["global", "none"] = "global",
-        tail: Literal["keep", "drop", "pad"] = "keep",
+        shuffle: str = "global",
+        tail: Literal["keep", "drop", "pad", "wrap"] = "keep",
         image_shape: tuple[int, int, int] = (3, 224, 224),
         augment: str = "random_resized_crop",
         layout: str = "nchw_f32",

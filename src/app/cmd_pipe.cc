@@ -82,7 +82,7 @@ void add_pipe(CLI::App& root, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--epochs", writer.epochs, "How many FIFOs")->capture_default_str();
   command->add_option("--seed", writer.seed, "global: fixes the order")->capture_default_str();
-  command->add_option("--shuffle", arguments->shuffle, "global: global or none")
+  command->add_option("--shuffle", arguments->shuffle, "global: as the reader does")
       ->capture_default_str();
   command->add_option("--rank", writer.plan.rank, "global: the reader's rank")
       ->capture_default_str();

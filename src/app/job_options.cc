@@ -54,12 +54,19 @@ void add_order(CLI::App& command, JobArguments& a) {
   command.add_option("--batch", loader.batch, "Samples in a batch of one rank")
       ->capture_default_str();
   command.add_option("--seed", loader.seed, "Fixes order and augmentation")->capture_default_str();
-  command.add_option("--shuffle", a.shuffle, "global or none")->capture_default_str();
+  command
+      .add_option("--shuffle", a.shuffle,
+                  "global; blocks or blocks:SAMPLESxRUNS; node or node:NODES; none")
+      ->capture_default_str();
   command.add_option("--rank", loader.rank, "This process's rank")->capture_default_str();
   command.add_option("--world-size", loader.world, "Number of ranks")->capture_default_str();
   auto* const drop = command.add_flag("--drop-last", a.drop_last, "Leave out an incomplete step");
-  command.add_flag("--pad", a.pad, "Fill an incomplete step from the epoch's start")
-      ->excludes(drop);
+  auto* const pad =
+      command.add_flag("--pad", a.pad, "Fill an incomplete step from the epoch's start, marked")
+          ->excludes(drop);
+  command.add_flag("--wrap", a.wrap, "As --pad, not marked: what fills it counts as any other")
+      ->excludes(drop)
+      ->excludes(pad);
 }
 
 void add_work(CLI::App& command, JobArguments& a) {
@@ -111,6 +118,7 @@ Result<JobOptions> JobArguments::to_options() const {
   loader.on_bad = policies().at(on_bad);
   if (drop_last) loader.tail = Tail::drop;
   if (pad) loader.tail = Tail::pad;
+  if (wrap) loader.tail = Tail::wrap;
   loader.decode = !no_decode;
   if (size != 0) loader.transform.width = loader.transform.height = size;
   return options;

@@ -26,6 +26,7 @@ struct JobArguments {
   std::string pass_order = "pillow12";
   std::string on_bad = "error";
   bool drop_last = false;
+  bool wrap = false;
   bool pad = false;
   bool no_decode = false;
   std::uint32_t size = 0;

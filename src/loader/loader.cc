@@ -191,7 +191,11 @@ class LoaderImpl final : public Loader {
     ++step_;
     state_.position = plan_.position_after(step_);
     publish_progress();
-    return std::unique_ptr<Batch>(fill_in(work));
+    auto batch = fill_in(work);
+    if (options_.tail == Tail::wrap) {  // counted as padding, delivered as any other sample
+      for (Slot& slot : batch->slots) slot.padding = false;
+    }
+    return std::unique_ptr<Batch>(std::move(batch));
   }
 
   void end_epoch_here() {
@@ -277,11 +281,13 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
   }
   HEADRACE_TRY(const auto first_step, plan.step_at(state.position).at("resume"));
   HEADRACE_TRY(auto quarantine, Quarantine::open(options.quarantine));
+  LoaderOptions own = options;
+  HEADRACE_TRY(own.shuffle, with_step(options.shuffle, plan.global_batch()));
   return std::unique_ptr<Loader>(
       std::make_unique<LoaderImpl>(LoaderImpl::Parts{.context = context,
                                                      .feed = feed,
                                                      .dataset = dataset,
-                                                     .options = options,
+                                                     .options = own,
                                                      .plan = plan,
                                                      .state = std::move(state),
                                                      .first_step = first_step,

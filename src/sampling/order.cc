@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/sampling/order.h"
 
-#include <fmt/format.h>
-
-#include <bit>
+#include <algorithm>
 #include <cassert>
 
 #include "headrace/base/random.h"
@@ -11,82 +9,167 @@
 namespace headrace {
 namespace {
 
-// Eight rounds: four would do for large sets, but with one or two bits a side the first rounds
-// reach few permutations, and small sets are where people look.
-constexpr unsigned kRounds = 8;
-constexpr std::uint64_t kSubstituteStream = 0x73756273;  // "subs": apart from the order's own keys
+using Scheme = Shuffle::Scheme;
 
-std::uint64_t round_value(std::uint64_t key, unsigned round, std::uint64_t half,
-                          std::uint64_t mask) {
-  return mix64(key ^ mix64((half << 8U) | round)) & mask;
+// Keys that are apart from those of the order itself.
+constexpr std::uint64_t kSubstituteStream = 0x73756273;  // "subs"
+constexpr std::uint64_t kRunStream = 0x72756e73;         // "runs": which run stands where
+constexpr std::uint64_t kShortStream = 0x73687274;       // "shrt": where the short run stands
+constexpr std::uint64_t kWindowStream = 0x77696e64;      // "wind"
+constexpr std::uint64_t kPartStream = 0x70617274;        // "part": who has what
+constexpr std::uint64_t kNodeStream = 0x6e6f6465;        // "node": in which order
+
+std::uint64_t key_of_all(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t key,
+                         std::uint64_t size) {
+  if (shuffle.scheme != Scheme::node) return key;
+  return mix_key(kOrderVersion, seed, kPartStream, size, shuffle.nodes);
 }
 
 }  // namespace
 
-std::string_view to_string(Shuffle shuffle) { return shuffle == Shuffle::none ? "none" : "global"; }
-
-Result<Shuffle> parse_shuffle(std::string_view text) {
-  if (text == "none") return Shuffle::none;
-  if (text == "global") return Shuffle::global;
-  return Error(Code::invalid, fmt::format("unknown shuffle '{}'", text), "known: global, none");
-}
-
-Order::Order(Shuffle shuffle, std::uint64_t seed, std::uint64_t epoch, std::uint64_t size)
+Order::Order(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t epoch, std::uint64_t size)
     : shuffle_(shuffle),
-      size_(size),
-      half_bits_(size < 2 ? 0 : (static_cast<unsigned>(std::bit_width(size - 1)) + 1) / 2),
-      key_(mix_key(kOrderVersion, seed, epoch, size)) {}
-
-std::uint64_t Order::forward(std::uint64_t x) const {
-  const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
-  std::uint64_t left = x >> half_bits_;
-  std::uint64_t right = x & mask;
-  for (unsigned round = 0; round < kRounds; ++round) {
-    const std::uint64_t next = left ^ round_value(key_, round, right, mask);
-    left = right;
-    right = next;
-  }
-  return (left << half_bits_) | right;
+      key_(mix_key(kOrderVersion, seed, epoch, size)),
+      all_(key_of_all(shuffle, seed, key_, size), size),
+      runs_(mix_key(key_, kRunStream, shuffle.block),
+            shuffle.block == 0 ? 0 : size / shuffle.block) {
+  assert(shuffle.scheme != Scheme::node || (shuffle.nodes != 0 && shuffle.step != 0));
 }
 
-std::uint64_t Order::backward(std::uint64_t x) const {
-  const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
-  std::uint64_t left = x >> half_bits_;
-  std::uint64_t right = x & mask;
-  for (unsigned round = kRounds; round-- > 0;) {
-    const std::uint64_t before = right ^ round_value(key_, round, left, mask);
-    right = left;
-    left = before;
-  }
-  return (left << half_bits_) | right;
-}
-
-// The network permutes 4^half_bits numbers, at most four times as many as there are samples.
-// Walking its cycle until a number below size_ comes up makes it a permutation of those alone.
 std::uint64_t Order::at(std::uint64_t position) const {
-  assert(position < size_);
-  if (shuffle_ == Shuffle::none || size_ < 2) return position;
-  do position = forward(position);
-  while (position >= size_);
-  return position;
+  assert(position < size());
+  switch (shuffle_.scheme) {
+    case Scheme::none:
+      return position;
+    case Scheme::global:
+      break;
+    case Scheme::blocks:
+      return in_blocks(position);
+    case Scheme::node: {
+      const OfNode place = of_node(position);
+      return all_.at(node_begin(place.node) + of_epoch(place.node).at(place.index));
+    }
+  }
+  return all_.at(position);
 }
 
 std::uint64_t Order::find(std::uint64_t sample) const {
-  assert(sample < size_);
-  if (shuffle_ == Shuffle::none || size_ < 2) return sample;
-  do sample = backward(sample);
-  while (sample >= size_);
-  return sample;
+  assert(sample < size());
+  switch (shuffle_.scheme) {
+    case Scheme::none:
+      return sample;
+    case Scheme::global:
+      break;
+    case Scheme::blocks:
+      return find_in_blocks(sample);
+    case Scheme::node: {
+      const std::uint64_t dealt = all_.find(sample);
+      std::uint64_t node = 0;
+      while (dealt >= node_begin(node + 1)) ++node;
+      return position_of({node, of_epoch(node).find(dealt - node_begin(node))});
+    }
+  }
+  return all_.find(sample);
 }
 
 std::uint64_t Order::substitute(std::uint64_t position, unsigned attempt) const {
-  assert(position < size_);
-  if (size_ < 2) return position;
+  assert(position < size());
+  if (size() < 2) return position;
   // Any other position of the epoch, whoever delivers it: ranks do not matter.
   Random random(mix_key(key_, kSubstituteStream, position, attempt));
-  const std::uint64_t step = 1 + random.below(size_ - 1);
-  const std::uint64_t left = size_ - position;  // no sum of two positions, which could overflow
+  const std::uint64_t step = 1 + random.below(size() - 1);
+  const std::uint64_t left = size() - position;  // no sum of two positions, which could overflow
   return at(step < left ? position + step : step - left);
+}
+
+// ---- blocks
+
+/// Mixes the runs from `window × block × number` on; the last window may be shorter.
+Permutation Order::of_window(std::uint64_t number) const {
+  const std::uint64_t length = shuffle_.block * shuffle_.window;
+  return {mix_key(key_, kWindowStream, number), std::min(length, size() - number * length)};
+}
+
+std::uint64_t Order::short_run_begin() const {
+  return Random(mix_key(key_, kShortStream)).below(runs_.size() + 1) * shuffle_.block;
+}
+
+std::uint64_t Order::in_blocks(std::uint64_t position) const {
+  const std::uint64_t block = shuffle_.block;
+  const std::uint64_t window = position / (block * shuffle_.window);
+  const std::uint64_t begin = window * block * shuffle_.window;
+  std::uint64_t place = begin + of_window(window).at(position - begin);
+  const std::uint64_t whole = runs_.size() * block;
+  const std::uint64_t rest = size() - whole;
+  const std::uint64_t cut = rest == 0 ? size() : short_run_begin();
+  if (place >= cut) {
+    if (place - cut < rest) return whole + (place - cut);
+    place -= rest;
+  }
+  return runs_.at(place / block) * block + place % block;
+}
+
+std::uint64_t Order::find_in_blocks(std::uint64_t sample) const {
+  const std::uint64_t block = shuffle_.block;
+  const std::uint64_t whole = runs_.size() * block;
+  const std::uint64_t rest = size() - whole;
+  const std::uint64_t cut = rest == 0 ? size() : short_run_begin();
+  std::uint64_t place = 0;
+  if (sample >= whole) {
+    place = cut + (sample - whole);
+  } else {
+    place = runs_.find(sample / block) * block + sample % block;
+    if (place >= cut) place += rest;
+  }
+  const std::uint64_t window = place / (block * shuffle_.window);
+  const std::uint64_t begin = window * block * shuffle_.window;
+  return begin + of_window(window).find(place - begin);
+}
+
+// ---- node
+
+/// Where a node's part of the dealt set begins; REQUIRES: node <= nodes.
+std::uint64_t Order::node_begin(std::uint64_t node) const {
+  const std::uint64_t steps = size() / shuffle_.step;
+  const std::uint64_t rest = size() % shuffle_.step;
+  return node * (steps * (shuffle_.step / shuffle_.nodes) + rest / shuffle_.nodes) +
+         std::min(node, rest % shuffle_.nodes);
+}
+
+Permutation Order::of_epoch(std::uint64_t node) const {
+  return {mix_key(key_, kNodeStream, node), node_begin(node + 1) - node_begin(node)};
+}
+
+Order::OfNode Order::of_node(std::uint64_t position) const {
+  const std::uint64_t part = shuffle_.step / shuffle_.nodes;
+  const std::uint64_t steps = size() / shuffle_.step;
+  if (position < steps * shuffle_.step) {
+    const std::uint64_t within = position % shuffle_.step;
+    return {within / part, position / shuffle_.step * part + within % part};
+  }
+  std::uint64_t left = position - steps * shuffle_.step;
+  const std::uint64_t rest = size() % shuffle_.step;
+  const std::uint64_t each = rest / shuffle_.nodes;
+  const std::uint64_t longer = rest % shuffle_.nodes;  // so many nodes get one more
+  if (left < longer * (each + 1)) return {left / (each + 1), steps * part + left % (each + 1)};
+  left -= longer * (each + 1);
+  return {longer + left / each, steps * part + left % each};
+}
+
+std::uint64_t Order::position_of(const OfNode& place) const {
+  const std::uint64_t part = shuffle_.step / shuffle_.nodes;
+  const std::uint64_t steps = size() / shuffle_.step;
+  if (place.index < steps * part) {
+    return place.index / part * shuffle_.step + place.node * part + place.index % part;
+  }
+  const std::uint64_t rest = size() % shuffle_.step;
+  return steps * shuffle_.step + place.node * (rest / shuffle_.nodes) +
+         std::min(place.node, rest % shuffle_.nodes) + (place.index - steps * part);
+}
+
+std::uint64_t Order::node_of(std::uint64_t position) const {
+  assert(shuffle_.scheme == Scheme::node && position < size());
+  return of_node(position).node;
 }
 
 }  // namespace headrace

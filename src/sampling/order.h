@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file Which sample stands at which position of which epoch: arithmetic, no memory, no I/O.
 ///
-/// Values and pure functions; thread-safe. A keyed permutation (a Feistel network on the
-/// smallest even number of bits that holds n, with cycle walking): random access both ways, so
-/// resume is a position and a shard is arithmetic. tests/data/golden_order.txt fixes it for ever;
-/// a change needs a new `version`.
+/// Values and pure functions; thread-safe. Keyed permutations give random access both ways, so
+/// resume is a position and a shard is arithmetic. tests/data/golden_order.txt fixes every scheme
+/// for ever; a change needs a new `version`.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 
-#include "headrace/base/result.h"
+#include "headrace/sampling/permutation.h"
+#include "headrace/sampling/shuffle.h"
 
 namespace headrace {
-
-enum class Shuffle { none, global };
-
-std::string_view to_string(Shuffle shuffle);
-Result<Shuffle> parse_shuffle(std::string_view text);
 
 inline constexpr int kOrderVersion = 1;
 inline constexpr unsigned kSubstituteAttempts = 8;
 
 /// One epoch's order of `size` samples.
+///
+/// *blocks*: the samples are cut into runs of `block`; whole runs change places, a shorter last one
+/// goes between any two; then each stretch of `window` runs is mixed.
+///
+/// *node*: a permutation that no epoch changes deals the samples out to the nodes. Of each step's
+/// positions node i has the i-th part, as ranks that are numbered node by node have; there its own
+/// samples stand, in an order of the epoch. The incomplete step is shared out by nodes, so where
+/// the tail is shared out by ranks a few samples of it may be delivered by a neighbour.
 class Order {
  public:
-  Order(Shuffle shuffle, std::uint64_t seed, std::uint64_t epoch, std::uint64_t size);
+  /// REQUIRES: with_step gave the shuffle its step, if its scheme is node
+  Order(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t epoch, std::uint64_t size);
 
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return all_.size(); }
   /// The sample at a global position. REQUIRES: position < size()
   std::uint64_t at(std::uint64_t position) const;
   /// The position of a sample: the inverse. REQUIRES: sample < size()
@@ -36,15 +38,30 @@ class Order {
   /// The sample that stands in for the one at `position`, at the attempt-th try: any other one
   /// of the epoch, whichever rank delivers it; itself only if it is the only one.
   std::uint64_t substitute(std::uint64_t position, unsigned attempt) const;
+  /// node: whose part a position is in. REQUIRES: the scheme is node, position < size()
+  std::uint64_t node_of(std::uint64_t position) const;
 
  private:
-  std::uint64_t forward(std::uint64_t x) const;
-  std::uint64_t backward(std::uint64_t x) const;
+  /// A place in one node's part of the set.
+  struct OfNode {
+    std::uint64_t node;
+    std::uint64_t index;
+  };
+
+  std::uint64_t in_blocks(std::uint64_t position) const;
+  std::uint64_t find_in_blocks(std::uint64_t sample) const;
+  Permutation of_window(std::uint64_t window) const;
+  std::uint64_t short_run_begin() const;
+
+  OfNode of_node(std::uint64_t position) const;
+  std::uint64_t position_of(const OfNode& place) const;
+  std::uint64_t node_begin(std::uint64_t node) const;
+  Permutation of_epoch(std::uint64_t node) const;
 
   Shuffle shuffle_;
-  std::uint64_t size_;
-  unsigned half_bits_ = 0;
   std::uint64_t key_;
+  Permutation all_;   ///< global: the order; node: who has what, the same in every epoch
+  Permutation runs_;  ///< blocks
 };
 
 }  // namespace headrace

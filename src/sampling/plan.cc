@@ -27,15 +27,18 @@ std::string_view to_string(Tail tail) {
       return "drop";
     case Tail::pad:
       return "pad";
+    case Tail::wrap:
+      return "wrap";
   }
   return "keep";
 }
 
 Result<Tail> parse_tail(std::string_view text) {
-  for (const Tail tail : {Tail::keep, Tail::drop, Tail::pad}) {
+  for (const Tail tail : {Tail::keep, Tail::drop, Tail::pad, Tail::wrap}) {
     if (text == to_string(tail)) return tail;
   }
-  return Error(Code::invalid, fmt::format("unknown tail '{}'", text), "known: keep, drop, pad");
+  return Error(Code::invalid, fmt::format("unknown tail '{}'", text),
+               "known: keep, drop, pad, wrap");
 }
 
 Result<Plan> Plan::make(const PlanOptions& options) {
@@ -86,7 +89,8 @@ std::uint64_t Plan::dropped() const {
 std::uint64_t Plan::share_of_epoch() const {
   const std::uint64_t whole = options_.samples / global_batch() * options_.batch;
   const std::uint64_t rest = options_.samples % global_batch();
-  if (options_.tail != Tail::pad) return whole + share(0, rest, options_).count;
+  const bool filled = options_.tail == Tail::pad || options_.tail == Tail::wrap;
+  if (!filled) return whole + share(0, rest, options_).count;
   const std::uint64_t before = std::min(rest, options_.rank * options_.batch);
   return whole + std::min(options_.batch, rest - before);
 }

@@ -4,7 +4,8 @@
 /// Values and pure functions; thread-safe. With global batch G = batch × world, step s covers
 /// positions [s·G, (s+1)·G), and rank r the r-th stretch of it: so the global batch sequence is
 /// the same for any number of ranks with the same G. The last, incomplete step is dropped,
-/// padded (with positions from the epoch's start, marked), or shared out evenly.
+/// padded (with positions from the epoch's start, marked), wrapped (the same, not marked), or
+/// shared out evenly.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ enum class Tail {
   keep,  ///< the last batch is short; every sample is delivered once; ranks differ by at most one
   drop,  ///< the incomplete step is left out, and counted as dropped
   pad,   ///< filled up, marked as padding
+  wrap,  ///< filled up with the same samples, not marked: a consumer takes them as any other
 };
 
 std::string_view to_string(Tail tail);

@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-constexpr Tail kTails[] = {Tail::keep, Tail::drop, Tail::pad};
+constexpr Tail kTails[] = {Tail::keep, Tail::drop, Tail::pad, Tail::wrap};
 
 Plan plan_of(const PlanOptions& options) { return *Plan::make(options); }
 
@@ -69,7 +69,8 @@ TEST(Plan, DeliversEachSampleOnceForAllRanksSamplesBatchesAndTails) {
           ASSERT_EQ(delivered + got.dropped, samples);
           ASSERT_EQ(got.shares, samples);
           ASSERT_EQ(got.slots, delivered + got.padded);
-          const auto missing = tail == Tail::pad && rest != 0 ? batch * world - rest : 0;
+          const bool fills = tail == Tail::pad || tail == Tail::wrap;
+          const auto missing = fills && rest != 0 ? batch * world - rest : 0;
           ASSERT_EQ(got.padded, missing);
         }
       }

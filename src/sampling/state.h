@@ -16,6 +16,7 @@
 #include "headrace/base/digest.h"
 #include "headrace/base/result.h"
 #include "headrace/sampling/order.h"
+#include "headrace/sampling/shuffle.h"
 
 namespace headrace {
 
@@ -43,7 +44,7 @@ struct State {
   std::uint64_t global_batch = 0;
   std::uint64_t rank = 0;   ///< whose sums these are: of this rank of `world`;
   std::uint64_t world = 1;  ///< rank 0 of 1 holds the sums of the whole job
-  std::string tail;         ///< "keep", "drop", "pad"
+  std::string tail;         ///< "keep", "drop", "pad", "wrap"
   std::string fingerprint;  ///< hex, of the data set
   std::string transform;    ///< the transform's own text, so that resume uses the same pixels
   Ledger ledger;            ///< of this rank, this epoch, so far

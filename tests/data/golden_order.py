@@ -66,4 +66,5 @@ def main():
                           *(order.substitute(position, a) for a in range(8)))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -82,6 +82,23 @@ def test_the_seed_alone_decides(pictures):
     assert ids[0] != ids[1]
 
 
+@pytest.mark.parametrize("shuffle", ["blocks:4x2", "node:2"])
+def test_every_scheme_delivers_every_sample_once(pictures, shuffle):
+    ids = []
+    for rank in (0, 1):
+        with headrace.Loader(pictures, 4, rank=rank, world_size=2, shuffle=shuffle, **SMALL) as loader:
+            ids += [i for batch in loader for i in batch.sample_ids.tolist()]
+    assert sorted(ids) == list(range(SAMPLES))
+    assert ids != sorted(ids)
+
+
+def test_an_order_that_cannot_be_is_refused(pictures):
+    with pytest.raises(headrace.InvalidError, match="3 nodes"):
+        headrace.Loader(pictures, 4, shuffle="node:3", **SMALL)
+    with pytest.raises(headrace.InvalidError, match="known: global"):
+        headrace.Loader(pictures, 4, shuffle="deck", **SMALL)
+
+
 def test_ranks_share_the_global_batches(pictures):
     def of(batch, rank, world):
         with headrace.Loader(pictures, batch, seed=1, rank=rank, world_size=world, **SMALL) as loader:
@@ -93,7 +110,8 @@ def test_ranks_share_the_global_batches(pictures):
 
 
 @pytest.mark.parametrize(
-    ("tail", "sizes", "padded"), [("keep", [16, 16, 4], 0), ("drop", [16, 16], 0), ("pad", [16] * 3, 12)]
+    ("tail", "sizes", "padded"),
+    [("keep", [16, 16, 4], 0), ("drop", [16, 16], 0), ("pad", [16] * 3, 12), ("wrap", [16] * 3, 0)],
 )
 def test_tails(pictures, tail, sizes, padded):
     with headrace.Loader(pictures, 16, tail=tail, **SMALL) as loader:

@@ -26,7 +26,7 @@ def check_ledger(epoch):
 
 
 # Promise D1: The digests are computed from the bytes handed to the decoder, never from the plan.
-# Promise L2: With neither `--drop-last` nor `--pad` the last batch is short and every sample is
+# Promise L2: With neither `--drop-last`, `--pad` nor `--wrap` the last batch is short and every sample is
 # delivered.
 def test_a_folder_is_read_whole_and_its_digest_is_that_of_its_bytes(labelled):
     result = read(labelled, "--epochs", 2)

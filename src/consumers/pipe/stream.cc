@@ -180,8 +180,9 @@ Result<std::unique_ptr<Stream>> make_stream(const Dataset& dataset, const Writer
   if (epoch == options.first_epoch) {
     HEADRACE_TRY(step, plan.step_at(options.first_position));
   }
+  HEADRACE_TRY(const auto shuffle, with_step(options.shuffle, plan.global_batch()));
   const Walk walk(plan, {.seed = options.seed,
-                         .shuffle = options.shuffle,
+                         .shuffle = shuffle,
                          .first_epoch = epoch,
                          .first_step = step,
                          .end_epoch = epoch + 1});

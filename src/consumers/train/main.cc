@@ -32,7 +32,7 @@ struct Words {
   std::string mode, image_shape, augment, schedule = "step", lr_step, on_bad = "error",
                                           shuffle = "global";
   std::vector<float> mean, deviation;
-  bool drop_last = false, pad = false, json = false;
+  bool drop_last = false, pad = false, wrap = false, json = false;
 };
 
 void add_data(CLI::App& app, TrainOptions& options, Words& words) {
@@ -63,11 +63,14 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
   app.add_option("--batch", data.loader.batch, "Samples a step, on each rank")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--shuffle", words.shuffle, "global or none")->capture_default_str()->group(group);
+  app.add_option("--shuffle", words.shuffle, "global, blocks, node or none; as in headrace read")
+      ->capture_default_str()
+      ->group(group);
   app.add_flag("--drop-last", words.drop_last, "Leave out the last, short batch")->group(group);
   app.add_flag("--pad", words.pad, "Fill up the last batch; nothing is learnt from the filling")
       ->excludes("--drop-last")
       ->group(group);
+  app.add_flag("--wrap", words.wrap, "As --pad; what fills it is learnt from, too")->group(group);
   app.add_option("--on-bad", words.on_bad, "Damaged pictures: error, skip or substitute")
       ->capture_default_str()
       ->group(group);
@@ -196,7 +199,10 @@ Result<void> interpret(const Words& words, TrainOptions& options) {
       loader.transform.std[i] = words.deviation[std::min(i, words.deviation.size() - 1)];
     }
   }
-  loader.tail = words.drop_last ? Tail::drop : words.pad ? Tail::pad : Tail::keep;
+  loader.tail = words.drop_last ? Tail::drop
+                : words.pad     ? Tail::pad
+                : words.wrap    ? Tail::wrap
+                                : Tail::keep;
   return {};
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file A keyed permutation of 0 … n − 1 in no memory, walked both ways: a Feistel network on the
+/// smallest even number of bits that holds n, with cycle walking.
+///
+/// A value; thread-safe.
+#pragma once
+
+#include <cstdint>
+
+namespace headrace {
+
+class Permutation {
+ public:
+  Permutation(std::uint64_t key, std::uint64_t size);
+
+  std::uint64_t size() const { return size_; }
+  /// What stands at a position. REQUIRES: position < size()
+  std::uint64_t at(std::uint64_t position) const;
+  /// The inverse. REQUIRES: value < size()
+  std::uint64_t find(std::uint64_t value) const;
+
+ private:
+  std::uint64_t forward(std::uint64_t x) const;
+  std::uint64_t backward(std::uint64_t x) const;
+
+  std::uint64_t key_;
+  std::uint64_t size_;
+  unsigned half_bits_;
+};
+
+}  // namespace headrace
