@@ -15,6 +15,8 @@ class Tail(enum.Enum):
 
     pad = 2
 
+    wrap = 3
+
 class Ledger:
     @property
     def asked(self) -> int: ...
