@@ -202,6 +202,15 @@ std::string record_json(const RecordLine& line) {
     json["label"] = Json::array();
     for (const float label : line.labels) json["label"].push_back(number_json(label));
   }
+  if (!line.fields.empty()) json["fields"] = Json::object();
+  for (const FieldLine& field : line.fields) {
+    json["fields"][field.name] = {{"bytes", field.bytes}};
+    if (field.hex) {
+      json["fields"][field.name]["hex"] = *field.hex;
+    } else {
+      json["fields"][field.name]["sha256"] = field.sha256;
+    }
+  }
   return dump(json);
 }
 

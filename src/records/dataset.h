@@ -33,11 +33,19 @@ struct Extent {
   ByteRange range;  ///< length is always given
 };
 
+/// A named part of a record: a member of a tar, a column of an MDS shard.
+struct RawField {
+  std::string name;
+  Bytes content;
+};
+
 /// A record as it is framed, with all headers that stand in it. For listings and copies.
 struct RawRecord {
   Bytes content;
-  std::optional<std::string> key;  ///< if records of the format have one
-  std::vector<float> labels;       ///< empty if it has none
+  std::optional<std::string> key;       ///< if records of the format have one
+  std::vector<float> labels;            ///< empty if it has none
+  std::vector<RawField> fields;         ///< if records of the format have named parts
+  std::optional<std::uint64_t> number;  ///< if the format counts over all its shards
 };
 
 /// One sample as its container held it. `payload` is the encoded picture, without any container.
@@ -64,7 +72,9 @@ class Dataset {
   /// What the frame holds, samples or not: legal records that make no sample, such as empty ones,
   /// are no error. `corrupt` if the bytes are no record.
   virtual Result<RawRecord> raw(SampleId /*id*/, const Bytes& frame) const {
-    return RawRecord{.content = frame, .key = std::nullopt, .labels = {}};
+    RawRecord record;
+    record.content = frame;
+    return record;
   }
   /// For messages and the quarantine file: "cat/7.jpg", "train.rec#41 @ 5321".
   virtual std::string name(SampleId id) const = 0;

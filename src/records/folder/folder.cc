@@ -36,7 +36,11 @@ class Folder final : public Dataset {
     return Sample{.labels = {number(id)}, .payload = frame};
   }
   Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
-    return RawRecord{.content = frame, .key = name(id), .labels = {number(id)}};
+    RawRecord record;
+    record.content = frame;
+    record.key = name(id);
+    record.labels = {number(id)};
+    return record;
   }
   std::string file(SampleId id, const Bytes& /*frame*/) const override { return name(id); }
   std::optional<float> label(SampleId id) const override { return number(id); }

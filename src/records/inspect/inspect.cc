@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/records/inspect/inspect.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "headrace/records/sha256.h"
 
 namespace headrace {
+namespace {
+
+std::string hex(ByteSpan bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return text;
+}
+
+/// Columns of MDS are mostly numbers and short names: up to 32 bytes they are shown themselves.
+FieldLine field_line(const RawField& field, bool short_as_hex) {
+  constexpr std::size_t kShort = 32;
+  FieldLine line{.name = field.name, .bytes = field.content.size()};
+  if (short_as_hex && field.content.size() <= kShort) {
+    line.hex = hex(field.content.span());
+  } else {
+    line.sha256 = sha256_hex(field.content.span());
+  }
+  return line;
+}
+
+}  // namespace
 
 Summary summarise(const Dataset& set) {
   Summary summary{.format = set.format(),
@@ -53,13 +76,17 @@ Result<RecordsEnd> list_records(Store& store, const Dataset& set, const ReadAhea
       }
       continue;
     }
-    use({.record = record++,
-         .object = object,
-         .offset = extent.range.offset,
-         .length = raw->content.size(),
-         .sha256 = sha256_hex(raw->content.span()),
-         .key = raw->key,
-         .labels = raw->labels});
+    RecordLine line{.record = raw->number.value_or(record),
+                    .object = object,
+                    .offset = extent.range.offset,
+                    .length = raw->content.size(),
+                    .sha256 = sha256_hex(raw->content.span()),
+                    .key = raw->key,
+                    .labels = raw->labels};
+    for (const RawField& field : raw->fields)
+      line.fields.push_back(field_line(field, set.format() == "mds"));
+    use(line);
+    ++record;
     ++end.records;
   }
   return end;

@@ -29,14 +29,22 @@ struct Summary {
 /// From the index alone: nothing is read.
 Summary summarise(const Dataset& set);
 
+struct FieldLine {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::string sha256;              ///< empty if there is `hex`
+  std::optional<std::string> hex;  ///< the value itself, where the format shows short ones so
+};
+
 struct RecordLine {
-  std::uint64_t record = 0;  ///< number in its object, damage not counted
+  std::uint64_t record = 0;  ///< number in its object (MDS: in the set), damage not counted
   std::string object;
   std::uint64_t offset = 0;  ///< of the frame
   std::uint64_t length = 0;  ///< of the record as framed
   std::string sha256;        ///< of these bytes
   std::optional<std::string> key;
   std::vector<float> labels;
+  std::vector<FieldLine> fields;  ///< empty if the format has none
 };
 
 struct RecordsEnd {

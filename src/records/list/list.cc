@@ -71,7 +71,11 @@ class ListSet final : public Dataset {
   }
   Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
     const auto labels = table_.labels_of(entry(id));
-    return RawRecord{.content = frame, .key = name(id), .labels = {labels.begin(), labels.end()}};
+    RawRecord record;
+    record.content = frame;
+    record.key = name(id);
+    record.labels = {labels.begin(), labels.end()};
+    return record;
   }
   std::string name(SampleId id) const override { return std::string(table_.path(entry(id))); }
   std::string file(SampleId id, const Bytes& /*frame*/) const override { return name(id); }

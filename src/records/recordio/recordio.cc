@@ -37,7 +37,8 @@ class RecordioSet final : public Dataset {
     HEADRACE_TRY(index_.check(id));
     auto record = recordio::unframe(frame);
     if (!record) return std::move(record).error().at(name(id));
-    RawRecord raw{.content = *std::move(record), .key = std::nullopt, .labels = {}};
+    RawRecord raw;
+    raw.content = *std::move(record);
     if (auto image = recordio::parse_image_record(raw.content)) raw.labels = image->labels;
     return raw;
   }
