@@ -17,7 +17,7 @@ namespace headrace::app {
 
 /// --root-files-skip
 void add_root_files(CLI::App& command, OpenOptions& options);
-/// --format, --list, --root-files-skip
+/// --format, --list, --list-root, --attribute-names, --root-files-skip
 void add_source_options(CLI::App& command, OpenOptions& options);
 
 struct Source {

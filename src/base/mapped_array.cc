@@ -6,34 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <string>
+#include <utility>
+
+#include "headrace/base/scratch_file.h"
 
 namespace headrace {
-namespace {
-
-std::string scratch_dir() {
-  for (const char* name : {"HEADRACE_TMPDIR", "TMPDIR"}) {
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
-  }
-  return "/var/tmp";
-}
-
-}  // namespace
 
 Result<MappedFile> MappedFile::temporary() {
-  const std::string dir = scratch_dir();
-  int fd = ::open(dir.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-    std::string name = dir + "/headrace-XXXXXX";  // file systems without O_TMPFILE
-    fd = ::mkostemp(name.data(), O_CLOEXEC);
-    if (fd >= 0) ::unlink(name.c_str());
-  }
-  if (fd < 0)
-    return errno_error(errno, "create a scratch file").at(dir).advise("set HEADRACE_TMPDIR");
   MappedFile file;
-  file.fd_ = UniqueFd(fd);
+  HEADRACE_TRY(file.fd_, make_scratch_fd());
   return file;
 }
 

@@ -62,8 +62,11 @@ class Composer {
     return {};
   }
 
-  Result<void> number_samples(Store& store, SideStore* side_store = nullptr) {
+  /// `copy_of`: what a manifest calls the root of which this is a copy.
+  Result<void> number_samples(Store& store, SideStore* side_store = nullptr,
+                              const std::string& copy_of = {}) {
     OpenOptions open = options_.open;
+    if (open.list_root.empty()) open.list_root = copy_of;
     if (side_store != nullptr) open.side_store = side_store;
     open.stop = stop_;
     HEADRACE_TRY(made_.dataset, open_dataset(store, context_, open));
@@ -79,7 +82,7 @@ class Composer {
           .at(place);
     }
     HEADRACE_TRY(open_origin(place));
-    HEADRACE_TRY(number_samples(top()));
+    HEADRACE_TRY(number_samples(top(), nullptr, options_.local.empty() ? "" : options_.uri));
     made_.feed = make_store_feed(top(), *made_.dataset);
     return {};
   }
@@ -113,12 +116,13 @@ class Composer {
     }
     FetchOptions how{.progress = options_.on_fetch};
     HEADRACE_TRY(how.also, beside());
+    const std::string copy_of = top().describe();
     HEADRACE_TRY(fetch(top(), folder, how, stop_));
     Context uncounted = context_;
     uncounted.metrics = std::make_shared<Metrics>();
     HEADRACE_TRY(auto copy, open_store({Scheme::local, "", folder}, uncounted, {.stop = stop_}));
     made_.stores.push_back(std::move(copy));
-    HEADRACE_TRY(number_samples(top()));
+    HEADRACE_TRY(number_samples(top(), nullptr, copy_of));
     made_.feed = make_store_feed(top(), *made_.dataset);
     return {};
   }

@@ -116,7 +116,8 @@ class StoreFeed final : public Feed {
 }  // namespace
 
 std::unique_ptr<Feed> make_store_feed(Store& store, const Dataset& dataset) {
-  return std::make_unique<StoreFeed>(store, dataset);
+  Store* const unpacked = dataset.frame_store();
+  return std::make_unique<StoreFeed>(unpacked == nullptr ? store : *unpacked, dataset);
 }
 
 }  // namespace headrace

@@ -67,6 +67,8 @@ class Dataset {
   /// Frame length in bytes, without the cost of building an Extent. REQUIRES: id < size()
   virtual std::uint64_t frame_bytes(SampleId id) const = 0;
   virtual Extent locate(SampleId id) const = 0;
+  /// Where frames are read, if the set had to be unpacked first; null: where it was opened.
+  virtual Store* frame_store() const { return nullptr; }
   /// The frame's meaning. `corrupt` if it has none; the payload shares the frame's block.
   virtual Result<Sample> parse(SampleId id, const Bytes& frame) const = 0;
   /// What the frame holds, samples or not: legal records that make no sample, such as empty ones,
@@ -99,7 +101,9 @@ class Dataset {
 
 struct OpenOptions {
   std::string format = "auto";  ///< auto: found from content
-  std::string list;             ///< a .lst or .csv: a local file, else a key of the store; or empty
+  std::string list;  ///< a .lst, .csv or manifest: a local file, else a key of the store; or empty
+  std::string list_root;  ///< what the root is called in a manifest; empty: as the store has it
+  std::vector<std::string> attribute_names;  ///< of an augmented manifest; empty: found out
   bool skip_root_files = false;  ///< files beside the class folders: left out instead of an error
   std::vector<std::string> classes;  ///< authoritative class list (of the training set); empty: own
   SideStore* side_store = nullptr;   ///< where indexes are kept; may be null

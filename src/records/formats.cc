@@ -8,18 +8,34 @@
 #include <vector>
 
 #include "headrace/records/folder/folder.h"
+#include "headrace/records/folder/writer.h"
+#include "headrace/records/manifest/manifest.h"
+#include "headrace/records/manifest/writer.h"
+#include "headrace/records/mds/mds.h"
+#include "headrace/records/mds/writer.h"
 #include "headrace/records/recordio/recordio.h"
 #include "headrace/records/recordio/writer.h"
+#include "headrace/records/tar/tar.h"
+#include "headrace/records/tar/writer.h"
 
 namespace headrace {
 
 std::span<const Format> formats() {
-  static const std::array<Format, 2> kFormats = {{
+  static const std::array<Format, 5> kFormats = {{
       {.name = "recordio",
        .kind = recordio_kind(),
        .open = open_recordio,
        .writer = &recordio::writer_kind()},
-      {.name = "folder", .kind = {.what = "labelled folder"}, .open = open_folder},
+      {.name = "tar", .kind = tar_kind(), .open = open_tar, .writer = &tar::writer_kind()},
+      {.name = "mds", .kind = mds_kind(), .open = open_mds, .writer = &mds::writer_kind()},
+      {.name = "manifest",
+       .kind = manifest_kind(),
+       .open = open_manifest,
+       .writer = &manifest::writer_kind()},
+      {.name = "folder",
+       .kind = {.what = "labelled folder"},
+       .open = open_folder,
+       .writer = &folder::writer_kind()},
   }};
   return kFormats;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/records/picture_kind.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace headrace {
@@ -31,6 +33,23 @@ std::string_view picture_kind(ByteSpan bytes) {
   for (const auto& [magic, kind] : kMagic)
     if (text.starts_with(magic)) return kind;
   return "unknown";
+}
+
+std::string_view picture_suffix(ByteSpan bytes) {
+  const std::string_view kind = picture_kind(bytes);
+  if (kind == "jpeg") return "jpg";
+  return kind == "empty" || kind == "unknown" ? "bin" : kind;
+}
+
+bool is_picture_name(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kSuffixes = {"jpg", "jpeg", "png",  "webp",
+                                                         "gif", "bmp",  "tiff", "bin"};
+  const auto dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string suffix(name.substr(dot + 1));
+  for (char& letter : suffix)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return std::ranges::find(kSuffixes, suffix) != kSuffixes.end();
 }
 
 std::string_view picture_problem(ByteSpan bytes) {

@@ -11,6 +11,12 @@ namespace headrace {
 /// "jpeg", "png", "webp", "gif", "bmp", "tiff"; "empty" without bytes; "unknown".
 std::string_view picture_kind(ByteSpan bytes);
 
+/// What files of that kind are called: "jpg", "png", …; "bin" if it is none.
+std::string_view picture_suffix(ByteSpan bytes);
+
+/// True for names that end as pictures do, in any case; or in ".bin".
+bool is_picture_name(std::string_view name);
+
 /// Empty if nothing is wrong as far as can be told without decoding: a known kind, and an end
 /// where the kind has one (PNG's IEND, JPEG's EOI, WebP's length).
 std::string_view picture_problem(ByteSpan bytes);

@@ -31,7 +31,10 @@ class ReadAhead {
   /// Both must outlive the reader.
   ReadAhead(Store& store, const Dataset& set, const ReadAheadOptions& options,
             const std::stop_token& stop)
-      : store_(store), set_(set), options_(options), stop_(stop) {}
+      : store_(set.frame_store() == nullptr ? store : *set.frame_store()),
+        set_(set),
+        options_(options),
+        stop_(stop) {}
 
   /// The next frame, or why it could not be read; nothing after the last.
   std::optional<Answer> next();

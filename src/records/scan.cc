@@ -33,13 +33,16 @@ Result<Walk> walk(Store& store, const ObjectInfo& object, const Framing& framing
   while (at < until) {
     window.drop_before(at);
     HEADRACE_TRY(const auto found, framing.step(window, at, false));
-    if (found.kind == Step::Kind::end) break;
+    if (found.kind == Step::Kind::end) {
+      at = found.end;
+      break;
+    }
     if (found.kind == Step::Kind::frame) {
       HEADRACE_TRY(frames.add(found.begin, found.end));
     } else {
       HEADRACE_TRY(frames.add(Damage{.begin = found.begin, .end = found.end, .why = found.why}));
     }
-    at = found.end;
+    at = std::max(found.end, found.next);
   }
   return Walk{.frames = std::move(frames), .end = at};
 }

@@ -37,6 +37,7 @@ class Indexer {
     }
     if (auto kept = from_side_store(shard)) return *std::move(kept);
     HEADRACE_TRY(auto frames, scan(store_, shard, indexing_.framing, {.threads = threads_}, stop));
+    if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, frames));
     for (const Damage& damage : frames.damage()) {
       context_.notices->add("damage",
                             fmt::format("{} @ {}: {} bytes are no record: {}",

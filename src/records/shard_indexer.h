@@ -30,6 +30,10 @@ struct Indexing {
   std::function<Result<FoundIndex>(Store& store, const ObjectInfo& shard,
                                    const std::stop_token& stop)>
       beside;
+  /// After a scan: what only the end of the container tells, as damage. May be empty.
+  std::function<Result<void>(Store& store, const ObjectInfo& shard, const std::stop_token& stop,
+                             ShardFrames& frames)>
+      check_end = {};
 };
 
 /// Many shards side by side, or one in stretches. Leaves the notices "idx-wrong" and "damage".

@@ -20,7 +20,8 @@ struct Step {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string why;
-  bool unpadded = false;  ///< the last record, whose padding is missing
+  bool unpadded = false;   ///< the last record, whose padding is missing
+  std::uint64_t next = 0;  ///< where to go on, if not at `end`: what is between is in no record
 };
 
 /// Plain functions. What they find depends on the bytes only, not on the pieces in which they

@@ -144,6 +144,8 @@ Result<Row> CsvColumns::row(std::vector<std::string>&& fields) const {
 Kind kind_of(std::string_view name, std::string_view first_line) {
   if (name.ends_with(".lst")) return Kind::lst;
   if (name.ends_with(".csv")) return Kind::csv;
+  if (name.ends_with(".manifest") || name.ends_with(".jsonl") || first_line.starts_with('{'))
+    return Kind::manifest;
   return std::ranges::count(first_line, '\t') >= 2 ? Kind::lst : Kind::csv;
 }
 

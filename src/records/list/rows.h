@@ -11,7 +11,7 @@
 
 namespace headrace::list {
 
-enum class Kind { lst, csv };
+enum class Kind { lst, csv, manifest };
 
 struct Row {
   std::string path;
@@ -44,7 +44,8 @@ class CsvColumns {
 /// A label as a number, spaces around it allowed.
 std::optional<float> to_number(std::string_view label);
 
-/// By the name's end, else by the first line: two tabs make it a `.lst`.
+/// By the name's end, else by the first line: a JSON object makes it an augmented manifest, two
+/// tabs a `.lst`.
 Kind kind_of(std::string_view name, std::string_view first_line);
 
 }  // namespace headrace::list

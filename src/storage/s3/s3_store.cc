@@ -171,7 +171,8 @@ Result<OpenedS3> find_s3_store(const std::string& bucket, const std::string& pat
     if (!pin && pin.error().code() != Code::not_found && pin.error().code() != Code::denied)
       return pin.error();
     if (pin && pin->size > 0) {
-      const auto slash = path.rfind('/');
+      // A SageMaker manifest names objects anywhere in its bucket.
+      const auto slash = path.ends_with(".manifest") ? std::string::npos : path.rfind('/');
       prefix = slash == std::string::npos ? "" : path.substr(0, slash + 1);
       opened.only_key = path.substr(prefix.size());
     } else {

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/records/mds/mds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "headrace/records/class_file.h"
+#include "headrace/records/classes.h"
+#include "headrace/records/mds/hashes.h"
+#include "headrace/records/mds/index.h"
+#include "headrace/records/mds/sample.h"
+#include "headrace/records/mds/shard.h"
+#include "headrace/records/parallel.h"
+#include "headrace/records/shard_index.h"
+#include "headrace/records/unpack/unpacked_store.h"
+#include "headrace/storage/ranges.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kIndex = "index.json";
+constexpr unsigned kReaders = 16;
+
+/// A shard, and the folder of the index that names it.
+struct PlacedShard {
+  std::string folder;
+  mds::Shard shard;
+};
+
+class MdsSet final : public Dataset {
+ public:
+  MdsSet(ShardIndex index, std::vector<PlacedShard> shards, ClassLabels classes,
+         std::unique_ptr<UnpackedStore> unpacked)
+      : index_(std::move(index)),
+        shards_(std::move(shards)),
+        classes_(std::move(classes)),
+        unpacked_(std::move(unpacked)),
+        fingerprint_(index_.fingerprint()) {
+    fingerprint_ += hash_bytes(as_byte_span(classes_to_text(classes_.names())));
+  }
+
+  std::string format() const override { return "mds"; }
+  std::uint64_t size() const override { return index_.size(); }
+  std::uint64_t frame_bytes(SampleId id) const override { return index_.frame_bytes(id); }
+  Extent locate(SampleId id) const override { return index_.locate(id); }
+  Store* frame_store() const override { return unpacked_.get(); }
+  Result<Sample> parse(SampleId id, const Bytes& frame) const override {
+    HEADRACE_TRY(index_.check(id));
+    auto sample = parse_frame(columns(id), frame);
+    if (!sample) return std::move(sample).error().at(name(id));
+    return sample;
+  }
+  Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
+    HEADRACE_TRY(index_.check(id));
+    const auto& all = columns(id);
+    auto values = mds::split(all, frame);
+    if (!values) return std::move(values).error().at(name(id));
+    RawRecord record;
+    record.content = frame;
+    record.number = static_cast<std::uint64_t>(id);
+    if (const auto label = mds::label_column(all)) {
+      auto numbers = mds::numbers(all[*label], (*values)[*label].span());
+      if (numbers) record.labels = *std::move(numbers);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+      record.fields.push_back({.name = all[i].name, .content = std::move((*values)[i])});
+    return record;
+  }
+  std::string name(SampleId id) const override { return index_.name(id); }
+  std::string file(SampleId id, const Bytes& frame) const override {
+    const auto& all = columns(id);
+    const auto column = std::ranges::find(all, "file", &mds::Column::name);
+    if (column == all.end() || column->encoding != "str") return {};
+    const auto values = mds::split(all, frame);
+    if (!values) return {};
+    return std::string((*values)[static_cast<std::size_t>(column - all.begin())].text());
+  }
+  const std::vector<std::string>& classes() const override { return classes_.names(); }
+  Hash128 fingerprint() const override { return fingerprint_; }
+  std::string index_source() const override { return "index.json"; }
+  std::vector<PlacedDamage> damage() const override { return index_.damage(); }
+
+ private:
+  const std::vector<mds::Column>& columns(SampleId id) const {
+    return shards_[index_.frame(id).shard].shard.columns;
+  }
+  Result<Sample> parse_frame(const std::vector<mds::Column>& all, const Bytes& frame) const {
+    HEADRACE_TRY(auto values, mds::split(all, frame));
+    HEADRACE_TRY(const auto picture, mds::picture_column(all));
+    HEADRACE_TRY(const auto label, mds::label_column(all));
+    Sample sample{.labels = {}, .payload = std::move(values[picture])};
+    if (sample.payload.empty()) return Error(Code::corrupt, "a picture of 0 bytes");
+    HEADRACE_TRY(sample.labels, mds::numbers(all[label], values[label].span()));
+    HEADRACE_TRY(classes_.map(sample.labels));
+    return sample;
+  }
+
+  const ShardIndex index_;
+  const std::vector<PlacedShard> shards_;
+  const ClassLabels classes_;
+  const std::unique_ptr<UnpackedStore> unpacked_;
+  Hash128 fingerprint_;
+};
+
+class Opener {
+ public:
+  Opener(Store& store, const Context& context, const std::stop_token& stop)
+      : store_(store), context_(context), stop_(stop) {}
+
+  /// The indexes, sorted; that of the root alone if there is one: it may name shards in folders.
+  Result<std::vector<ObjectInfo>> find_indexes() {
+    auto root = store_.head(std::string(kIndex), stop_);
+    if (root) return std::vector<ObjectInfo>{*std::move(root)};
+    if (root.error().code() != Code::not_found) return std::move(root).error();
+    std::vector<ObjectInfo> found;
+    const auto take = [&found](ListPage&& page) -> Result<bool> {
+      for (ObjectInfo& object : page.objects)
+        if (object.key.ends_with(fmt::format("/{}", kIndex))) found.push_back(std::move(object));
+      return true;
+    };
+    HEADRACE_TRY(store_.list({}, stop_, take));
+    std::ranges::sort(found, {}, &ObjectInfo::key);
+    if (!found.empty()) return found;
+    return Error(Code::not_found, fmt::format("no {} under {}", kIndex, store_.describe()),
+                 "give the folder that holds it");
+  }
+
+  Result<std::vector<PlacedShard>> read_index(const ObjectInfo& index) {
+    HEADRACE_TRY(const auto read,
+                 read_now(store_, {.key = index.key, .pin = index.pin, .stop = stop_}));
+    auto shards = mds::parse_index(read.bytes.text());
+    if (!shards) return std::move(shards).error().at(object_place(store_.describe(), index.key));
+    std::vector<PlacedShard> placed;
+    const std::string folder = index.key.substr(0, index.key.size() - kIndex.size());
+    for (mds::Shard& shard : *shards)
+      placed.push_back({.folder = folder, .shard = std::move(shard)});
+    return placed;
+  }
+
+  /// Many shards side by side, a wave after the other.
+  Result<ShardIndex> index_all(const std::vector<PlacedShard>& shards) {
+    constexpr std::size_t kWave = 32;  // each holds a descriptor until it is joined
+    HEADRACE_TRY(auto all, ShardIndex::make());
+    for (std::size_t begin = 0; begin < shards.size(); begin += kWave) {
+      const std::size_t count = std::min(kWave, shards.size() - begin);
+      std::vector<std::optional<Found>> found(count);
+      HEADRACE_TRY(parallel_for(count, kReaders, stop_,
+                                [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
+                                  HEADRACE_TRY(found[i], index_one(shards[begin + i], stop));
+                                  return {};
+                                }));
+      for (const auto& one : found) HEADRACE_TRY(all.add(one->object, one->frames));
+    }
+    return all;
+  }
+
+  /// Made before any shard is read, if one is compressed.
+  Result<void> prepare(const std::vector<PlacedShard>& shards) {
+    std::uint64_t bytes = 0;
+    for (const PlacedShard& one : shards) bytes += one.shard.codec ? one.shard.raw.bytes : 0;
+    if (bytes == 0) return {};
+    HEADRACE_TRY(unpacked_, make_unpacked_store(store_));
+    context_.notices->add(
+        "unpacked", fmt::format("{} holds compressed shards, which have no random access: {} bytes "
+                                "are unpacked into scratch before the first sample; write the set "
+                                "without compression to start at once",
+                                store_.describe(), bytes));
+    return {};
+  }
+
+  std::unique_ptr<UnpackedStore> take_unpacked() { return std::move(unpacked_); }
+
+ private:
+  struct Found {
+    ObjectInfo object;
+    ShardFrames frames;
+  };
+
+  Result<Found> index_one(const PlacedShard& placed, const std::stop_token& stop) {
+    const mds::Shard& shard = placed.shard;
+    const mds::File& file = shard.zip ? *shard.zip : shard.raw;
+    auto info = store_.head(placed.folder + file.basename, stop);
+    if (!info)
+      return std::move(info).error().advise("the index names it; check that copying was finished");
+    ObjectInfo object = *std::move(info);
+    object.key = placed.folder + file.basename;
+    std::string why;
+    if (object.size != file.bytes)
+      why = fmt::format("a shard of {} bytes, of {} in the index", object.size, file.bytes);
+    if (shard.codec) {
+      HEADRACE_TRY(auto inside, unpacked_->unpack(object, *shard.codec, shard.raw.bytes, stop));
+      object = inside.object;
+      if (!inside.failure.empty()) {
+        why = inside.failure;
+      } else {
+        HEADRACE_TRY(const auto hashes,
+                     mds::check_hashes(*unpacked_, object, shard.raw.hashes, stop));
+        if (!hashes.wrong.empty()) {
+          HEADRACE_TRY(auto none, mds::no_samples(object, shard,
+                                                  fmt::format("{} of the shard is not the index's",
+                                                              hashes.wrong)));
+          return noted({.object = std::move(object), .frames = std::move(none)}, {});
+        }
+      }
+    }
+    Store& from = shard.codec ? static_cast<Store&>(*unpacked_) : store_;
+    HEADRACE_TRY(auto frames, mds::find_samples(from, object, shard, stop));
+    return noted({.object = std::move(object), .frames = std::move(frames)}, why);
+  }
+
+  Result<Found> noted(Found found, const std::string& why) {
+    const std::string place = object_place(store_.describe(), found.object.key);
+    if (!why.empty()) context_.notices->add("damage", fmt::format("{}: {}", place, why));
+    for (const Damage& damage : found.frames.damage())
+      context_.notices->add("damage", fmt::format("{} @ {}: {}", place, damage.begin, damage.why));
+    return found;
+  }
+
+  Store& store_;
+  const Context& context_;
+  const std::stop_token& stop_;
+  std::unique_ptr<UnpackedStore> unpacked_;
+};
+
+}  // namespace
+
+bool is_mds(ByteSpan first_bytes) { return mds::is_index(first_bytes); }
+
+ContainerKind mds_kind() {
+  return {.what = "MDS set",
+          .suffixes = {".mds", ".mds.zstd", ".mds.gz", ".mds.bz2", ".mds.br", ".mds.snappy"},
+          .begins = is_mds,
+          .marker = std::string(kIndex)};
+}
+
+Result<std::unique_ptr<Dataset>> open_mds(Store& store, const Context& context,
+                                          const OpenOptions& options) {
+  Opener opener(store, context, options.stop);
+  HEADRACE_TRY(const auto indexes, opener.find_indexes());
+  std::vector<PlacedShard> shards;
+  for (const ObjectInfo& index : indexes) {
+    HEADRACE_TRY(auto of_index, opener.read_index(index));
+    std::ranges::move(of_index, std::back_inserter(shards));
+  }
+  HEADRACE_TRY(auto own, read_class_file(store, indexes.front().key, options.stop));
+  HEADRACE_TRY(auto classes, ClassLabels::make(std::move(own), options.classes, *context.notices));
+  HEADRACE_TRY(opener.prepare(shards));
+  HEADRACE_TRY(auto index, opener.index_all(shards));
+  return std::make_unique<MdsSet>(std::move(index), std::move(shards), std::move(classes),
+                                  opener.take_unpacked());
+}
+
+}  // namespace headrace

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/records/tar/tar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "headrace/records/class_file.h"
+#include "headrace/records/classes.h"
+#include "headrace/records/containers.h"
+#include "headrace/records/parallel.h"
+#include "headrace/records/shard_indexer.h"
+#include "headrace/records/tar/sample.h"
+#include "headrace/records/tar/walk.h"
+#include "headrace/records/unpack/unpacked_store.h"
+#include "headrace/storage/ranges.h"
+
+namespace headrace {
+namespace {
+
+class TarSet final : public Dataset {
+ public:
+  TarSet(ShardIndex index, ClassLabels classes, std::unique_ptr<UnpackedStore> unpacked)
+      : index_(std::move(index)),
+        classes_(std::move(classes)),
+        unpacked_(std::move(unpacked)),
+        fingerprint_(index_.fingerprint()) {
+    fingerprint_ += hash_bytes(as_byte_span(classes_to_text(classes_.names())));
+  }
+
+  std::string format() const override { return "tar"; }
+  std::uint64_t size() const override { return index_.size(); }
+  std::uint64_t frame_bytes(SampleId id) const override { return index_.frame_bytes(id); }
+  Extent locate(SampleId id) const override { return index_.locate(id); }
+  Store* frame_store() const override { return unpacked_.get(); }
+  Result<Sample> parse(SampleId id, const Bytes& frame) const override {
+    HEADRACE_TRY(index_.check(id));
+    auto sample = parse_frame(frame);
+    if (!sample) return std::move(sample).error().at(name(id));
+    return sample;
+  }
+  Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
+    HEADRACE_TRY(index_.check(id));
+    auto members = tar::read_members(frame);
+    if (!members) return std::move(members).error().at(name(id));
+    RawRecord record;
+    record.content = frame;
+    if (auto labels = tar::labels_of(*members)) record.labels = *std::move(labels);
+    record.key = std::move(members->key);
+    for (tar::Field& field : members->fields)
+      record.fields.push_back({.name = std::move(field.name), .content = std::move(field.content)});
+    return record;
+  }
+  std::string name(SampleId id) const override { return index_.name(id); }
+  std::string file(SampleId /*id*/, const Bytes& frame) const override {
+    const auto members = tar::read_members(frame);
+    if (!members) return {};
+    std::string path = tar::picture_name(*members);
+    return path.starts_with("./") ? path.substr(2) : path;
+  }
+  const std::vector<std::string>& classes() const override { return classes_.names(); }
+  Hash128 fingerprint() const override { return fingerprint_; }
+  std::string index_source() const override { return index_.source(); }
+  std::vector<PlacedDamage> damage() const override { return index_.damage(); }
+
+ private:
+  Result<Sample> parse_frame(const Bytes& frame) const {
+    HEADRACE_TRY(const auto members, tar::read_members(frame));
+    Sample sample;
+    HEADRACE_TRY(sample.payload, tar::picture_of(members));
+    if (sample.payload.empty()) return Error(Code::corrupt, "a picture of 0 bytes");
+    HEADRACE_TRY(sample.labels, tar::labels_of(members));
+    HEADRACE_TRY(classes_.map(sample.labels));
+    return sample;
+  }
+
+  const ShardIndex index_;
+  const ClassLabels classes_;
+  const std::unique_ptr<UnpackedStore> unpacked_;
+  Hash128 fingerprint_;
+};
+
+/// An archive ends in blocks of zeros. Without them it was cut, maybe between two samples: then
+/// nothing else tells that some are lost.
+Result<void> check_end(Store& store, const ObjectInfo& shard, const std::string& failure,
+                       const std::stop_token& stop, ShardFrames& frames) {
+  if (!failure.empty())
+    return frames.add(Damage{.begin = shard.size, .end = shard.size, .why = failure});
+  const std::uint64_t tail = std::min(shard.size, tar::kBlock);
+  HEADRACE_TRY(const auto read, read_now(store, {.key = shard.key,
+                                                 .range = {shard.size - tail, tail},
+                                                 .pin = shard.pin,
+                                                 .stop = stop}));
+  if (tail == tar::kBlock && tar::is_zero(read.bytes.span())) return {};
+  if (!frames.damage().empty() && frames.damage().back().end == shard.size) return {};
+  return frames.add(Damage{.begin = shard.size,
+                           .end = shard.size,
+                           .why = "no end of the archive: it was cut, or never closed"});
+}
+
+/// Shards that are compressed as a whole, unpacked: they have no random access.
+class Unpacker {
+ public:
+  Unpacker(Store& store, const Context& context, const std::stop_token& stop)
+      : store_(store), context_(context), stop_(stop) {}
+
+  Result<void> run(std::vector<ObjectInfo>& shards) {
+    constexpr unsigned kReaders = 16;
+    std::vector<std::optional<Codec>> codecs(shards.size());
+    HEADRACE_TRY(parallel_for(shards.size(), kReaders, stop_,
+                              [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
+                                HEADRACE_TRY(const auto head, first_bytes(store_, shards[i], stop));
+                                codecs[i] = codec_of(head.span());
+                                return {};
+                              }));
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      if (codecs[i]) HEADRACE_TRY(unpack(shards[i], *codecs[i]));
+    return {};
+  }
+
+  std::unique_ptr<UnpackedStore> take_store() { return std::move(unpacked_); }
+  /// Why not all of a shard is there; empty if it is, or was never compressed.
+  std::string failure(const std::string& key) const {
+    const auto found = failures_.find(key);
+    return found == failures_.end() ? std::string() : found->second;
+  }
+
+ private:
+  Result<void> unpack(ObjectInfo& shard, Codec codec) {
+    // Far above what pictures and text come to: more is made to fill disks.
+    const std::uint64_t most = (std::uint64_t{1} << 30U) + 200 * shard.size;
+    if (!unpacked_) {
+      HEADRACE_TRY(unpacked_, make_unpacked_store(store_));
+    }
+    HEADRACE_TRY(auto inside, unpacked_->unpack(shard, codec, most, stop_));
+    context_.notices->add(
+        "unpacked",
+        fmt::format("{} is a {} stream, which can only be read from its beginning: it was unpacked "
+                    "into scratch, {} bytes; keep it as a plain tar to start at once",
+                    object_place(store_.describe(), shard.key), to_string(codec),
+                    inside.object.size));
+    shard = std::move(inside.object);
+    if (!inside.failure.empty()) failures_.emplace(shard.key, std::move(inside.failure));
+    return {};
+  }
+
+  Store& store_;
+  const Context& context_;
+  const std::stop_token& stop_;
+  std::unique_ptr<UnpackedStore> unpacked_;
+  std::map<std::string, std::string> failures_;
+};
+
+/// Of a compressed tar only what comes first is there, and it may be too little to tell.
+bool begins_as_tar_inside(ByteSpan first_bytes, Codec codec) {
+  const auto source = make_memory_source(Bytes::copy_of(first_bytes));
+  const auto inside = make_unpacking_source(*source, codec, 1U << 20U);
+  const auto head = inside->next();
+  return head && head->size() >= tar::kBlock && tar::is_header(head->span().first(tar::kBlock));
+}
+
+}  // namespace
+
+bool is_tar(ByteSpan first_bytes) {
+  if (const auto codec = codec_of(first_bytes)) return begins_as_tar_inside(first_bytes, *codec);
+  return first_bytes.size() >= tar::kBlock && tar::is_header(first_bytes.first(tar::kBlock));
+}
+
+ContainerKind tar_kind() {
+  return {.what = "tar file",
+          .suffixes = {".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz",
+                       ".tar.zst", ".tar.zstd"},
+          .begins = is_tar,
+          .marker = {}};
+}
+
+Result<std::unique_ptr<Dataset>> open_tar(Store& store, const Context& context,
+                                          const OpenOptions& options) {
+  HEADRACE_TRY(auto shards, find_containers(store, context, tar_kind(), options.stop));
+  HEADRACE_TRY(auto own, read_class_file(store, shards.front().key, options.stop));
+  HEADRACE_TRY(auto classes, ClassLabels::make(std::move(own), options.classes, *context.notices));
+  Unpacker unpacker(store, context, options.stop);
+  HEADRACE_TRY(unpacker.run(shards));
+  auto unpacked = unpacker.take_store();
+  Store& from = unpacked ? static_cast<Store&>(*unpacked) : store;
+  const auto check = [&unpacker](Store& in, const ObjectInfo& shard, const std::stop_token& stop,
+                                 ShardFrames& frames) -> Result<void> {
+    return check_end(in, shard, unpacker.failure(shard.key), stop, frames);
+  };
+  const Indexing indexing = {
+      .framing = tar::kFraming, .kind = "tar-index", .beside = {}, .check_end = check};
+  HEADRACE_TRY(auto index, index_shards(from, context, options, indexing, shards));
+  return std::make_unique<TarSet>(std::move(index), std::move(classes), std::move(unpacked));
+}
+
+}  // namespace headrace
