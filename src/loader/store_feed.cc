@@ -5,6 +5,7 @@
 
 #include "headrace/base/mutex.h"
 #include "headrace/loader/feed.h"
+#include "headrace/records/frames.h"
 #include "headrace/storage/store.h"
 
 namespace headrace {
@@ -116,8 +117,7 @@ class StoreFeed final : public Feed {
 }  // namespace
 
 std::unique_ptr<Feed> make_store_feed(Store& store, const Dataset& dataset) {
-  Store* const unpacked = dataset.frame_store();
-  return std::make_unique<StoreFeed>(unpacked == nullptr ? store : *unpacked, dataset);
+  return std::make_unique<StoreFeed>(frames_of(dataset, store), dataset);
 }
 
 }  // namespace headrace

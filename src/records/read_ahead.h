@@ -12,6 +12,7 @@
 #include <stop_token>
 
 #include "headrace/records/dataset.h"
+#include "headrace/records/frames.h"
 #include "headrace/storage/store.h"
 
 namespace headrace {
@@ -31,10 +32,7 @@ class ReadAhead {
   /// Both must outlive the reader.
   ReadAhead(Store& store, const Dataset& set, const ReadAheadOptions& options,
             const std::stop_token& stop)
-      : store_(set.frame_store() == nullptr ? store : *set.frame_store()),
-        set_(set),
-        options_(options),
-        stop_(stop) {}
+      : store_(frames_of(set, store)), set_(set), options_(options), stop_(stop) {}
 
   /// The next frame, or why it could not be read; nothing after the last.
   std::optional<Answer> next();

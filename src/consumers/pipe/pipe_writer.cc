@@ -12,6 +12,7 @@
 
 #include "headrace/consumers/pipe/ordered_reads.h"
 #include "headrace/consumers/pipe/stream.h"
+#include "headrace/records/frames.h"
 
 namespace headrace::pipe {
 namespace {
@@ -64,8 +65,10 @@ class ChannelWriter {
     HEADRACE_TRY(const auto stream, make_stream(dataset_, options_, epoch));
     // Nothing is read before a reader is there: what an epoch costs is counted where it belongs.
     HEADRACE_TRY(auto fifo, FifoWriter::open(path(epoch), event_, options_.open_timeout));
+    // Stored objects are streamed as they are, others as what was unpacked of them.
+    Store& from = options_.order == StreamOrder::stored ? store_ : frames_of(dataset_, store_);
     OrderedReads reads(
-        store_, [&stream] { return stream->next(); },
+        from, [&stream] { return stream->next(); },
         {.budget_bytes = options_.budget_bytes, .requests = options_.requests}, stop_);
     WrittenEpoch written{.epoch = epoch};
     std::vector<std::byte> out;

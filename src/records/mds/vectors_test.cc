@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "headrace/records/frames.h"
 #include "headrace/records/inspect/inspect.h"
 #include "headrace/records/mds/mds.h"
 #include "headrace/records/sha256.h"
@@ -103,8 +104,8 @@ std::unique_ptr<Dataset> open(MemoryStore& store) {
 
 Result<Sample> read(Store& store, const Dataset& set, std::uint64_t id) {
   const Extent extent = set.locate(SampleId{id});
-  Store& from = set.frame_store() == nullptr ? store : *set.frame_store();
-  const auto got = read_now(from, {.key = extent.key, .range = extent.range, .pin = extent.pin});
+  const auto got = read_now(frames_of(set, store),
+                            {.key = extent.key, .range = extent.range, .pin = extent.pin});
   EXPECT_TRUE(got) << got.error().to_string();
   return set.parse(SampleId{id}, got->bytes);
 }

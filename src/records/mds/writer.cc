@@ -26,6 +26,11 @@ constexpr std::uint64_t kSizeLimit = 1U << 26U;    // streaming's default; reade
 constexpr std::size_t kPiece = 1U << 20U;
 constexpr int kZstdLevel = 3;
 
+/// A set is a folder: what stands before the key's last '/', or the root.
+std::string folder_of(std::string_view key) {
+  return std::string(key.substr(0, key.rfind('/') + 1));
+}
+
 void put(std::string& out, const void* value, std::size_t bytes) {
   out.append(static_cast<const char*>(value), bytes);
 }
@@ -129,7 +134,7 @@ class Writer final : public ShardWriter {
  public:
   Writer(const SetPlace& place, std::uint64_t shard, ScratchFile pictures)
       : place_(place),
-        folder_(place.key + "/"),
+        folder_(folder_of(place.key)),
         basename_(fmt::format("shard.{:05}.mds", shard)),
         pictures_(std::move(pictures)) {}
 
@@ -276,20 +281,21 @@ Result<std::vector<std::string>> finish_set(const SetPlace& place,
   }
   std::vector<std::string> keys;
   if (!place.classes.empty()) {  // readers open the folder, and see nothing beside it
-    keys.push_back(place.key + "/classes.txt");
+    keys.push_back(folder_of(place.key) + "classes.txt");
     HEADRACE_TRY(headrace::put(place.store, keys.back(),
                                as_byte_span(classes_to_text(place.classes)), place.stop));
   }
-  keys.push_back(place.key + "/index.json");
+  keys.push_back(folder_of(place.key) + "index.json");
   HEADRACE_TRY(headrace::put(place.store, keys.back(), as_byte_span(index.dump()), place.stop));
   return keys;
 }
 
 bool owns(std::string_view object, std::string_view key) {
-  if (!object.starts_with(key)) return false;
-  object.remove_prefix(key.size());
-  if (object == "/index.json" || object == "/classes.txt") return true;
-  constexpr std::string_view kShard = "/shard.";
+  const std::string folder = folder_of(key);
+  if (!object.starts_with(folder)) return false;
+  object.remove_prefix(folder.size());
+  if (object == "index.json" || object == "classes.txt") return true;
+  constexpr std::string_view kShard = "shard.";
   if (!object.starts_with(kShard)) return false;
   object.remove_prefix(kShard.size());
   const auto end = object.find_first_not_of("0123456789");

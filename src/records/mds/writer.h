@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file Writes MDS: `KEY/shard.00000.mds`, …, and `KEY/index.json` once all are there.
+/// \file Writes MDS: `shard.00000.mds`, …, and `index.json` once all are there.
 ///
 /// Columns are `image`, `label` (if the samples have labels) and `file` (if the source has paths),
 /// in this set of types: image jpeg or png if all of the shard are such, else bytes; label int, or
