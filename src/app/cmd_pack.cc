@@ -9,6 +9,7 @@
 #include "headrace/base/cli_numbers.h"
 #include "headrace/base/clock.h"
 #include "headrace/base/uri.h"
+#include "headrace/records/cli_reading.h"
 #include "headrace/records/pack/pack.h"
 #include "headrace/storage/open_store.h"
 #include "records_output.h"
@@ -102,6 +103,7 @@ void add_pack(CLI::App& root, Invocation& invocation) {
                       "folder, recordio, … (default: from content)");
   command->add_option("--list", a.open.list, "A .lst or .csv that names and labels samples");
   add_root_files(*command, a.open);
+  add_reading_options(*command, a.open);
   command->add_option("--requests", a.pack.reading.requests, "Reads in flight")
       ->check(at_least_one())
       ->capture_default_str();

@@ -2,6 +2,7 @@
 #include "source_options.h"
 
 #include "headrace/base/uri.h"
+#include "headrace/records/cli_reading.h"
 #include "headrace/storage/open_store.h"
 
 namespace headrace::app {
@@ -22,6 +23,7 @@ void add_source_options(CLI::App& command, OpenOptions& options) {
                   "Of an augmented manifest, in order: source-ref,class")
       ->delimiter(',');
   add_root_files(command, options);
+  add_reading_options(command, options);
 }
 
 Result<Source> open_source(const std::string& text, const Context& context, OpenOptions options,

@@ -17,7 +17,8 @@ namespace headrace::app {
 
 /// --root-files-skip
 void add_root_files(CLI::App& command, OpenOptions& options);
-/// --format, --list, --list-root, --attribute-names, --root-files-skip
+/// --format, --list, --list-root, --attribute-names, --root-files-skip, and those of
+/// records/cli_reading.h
 void add_source_options(CLI::App& command, OpenOptions& options);
 
 struct Source {

@@ -19,6 +19,8 @@
 #include "headrace/base/digest.h"
 #include "headrace/base/result.h"
 #include "headrace/records/damage.h"
+#include "headrace/records/label_base.h"
+#include "headrace/records/recordio/parts.h"
 #include "headrace/storage/side_store.h"
 #include "headrace/storage/store.h"
 
@@ -69,6 +71,8 @@ class Dataset {
   virtual Extent locate(SampleId id) const = 0;
   /// Where frames are read, if the set had to be unpacked first; null: where it was opened.
   virtual Store* frame_store() const { return nullptr; }
+  /// Where the frame lies in what the object holds: else than `locate`, if it is compressed.
+  virtual ByteRange stream_range(SampleId id) const { return locate(id).range; }
   /// The frame's meaning. `corrupt` if it has none; the payload shares the frame's block.
   virtual Result<Sample> parse(SampleId id, const Bytes& frame) const = 0;
   /// What the frame holds, samples or not: legal records that make no sample, such as empty ones,
@@ -104,6 +108,11 @@ struct OpenOptions {
   std::string list;  ///< a .lst, .csv or manifest: a local file, else a key of the store; or empty
   std::string list_root;  ///< what the root is called in a manifest; empty: as the store has it
   std::vector<std::string> attribute_names;  ///< of an augmented manifest; empty: found out
+  // How records are read. Names that are empty are the format's own.
+  std::string image_key;  ///< feature that holds the picture: "image/encoded"
+  std::string label_key;  ///< feature that holds the labels: "image/class/label"
+  LabelBase label_base = LabelBase::automatic;
+  recordio::Parts recordio_parts = recordio::Parts::automatic;
   bool skip_root_files = false;  ///< files beside the class folders: left out instead of an error
   std::vector<std::string> classes;  ///< authoritative class list (of the training set); empty: own
   SideStore* side_store = nullptr;   ///< where indexes are kept; may be null

@@ -25,6 +25,13 @@ class Indexer {
 
   Result<ShardFrames> index(const ObjectInfo& shard, const std::stop_token& stop) const {
     if (shard.size == 0) return ShardFrames::make();
+    if (indexing_.whole) {
+      HEADRACE_TRY(auto whole, indexing_.whole(store_, shard, stop));
+      if (whole) {
+        note(shard, *whole);
+        return *std::move(whole);
+      }
+    }
     if (indexing_.beside) {
       HEADRACE_TRY(auto found, indexing_.beside(store_, shard, stop));
       if (found.frames) return *std::move(found.frames);
@@ -38,17 +45,21 @@ class Indexer {
     if (auto kept = from_side_store(shard)) return *std::move(kept);
     HEADRACE_TRY(auto frames, scan(store_, shard, indexing_.framing, {.threads = threads_}, stop));
     if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, frames));
+    note(shard, frames);
+    keep(shard, frames);
+    return frames;
+  }
+
+ private:
+  void note(const ObjectInfo& shard, const ShardFrames& frames) const {
     for (const Damage& damage : frames.damage()) {
       context_.notices->add("damage",
                             fmt::format("{} @ {}: {} bytes are no record: {}",
                                         object_place(store_.describe(), shard.key), damage.begin,
                                         damage.end - damage.begin, damage.why));
     }
-    keep(shard, frames);
-    return frames;
   }
 
- private:
   SideKey side_key(const ObjectInfo& shard) const {
     return {.store = store_.describe(),
             .object = shard.key,

@@ -34,6 +34,11 @@ struct Indexing {
   std::function<Result<void>(Store& store, const ObjectInfo& shard, const std::stop_token& stop,
                              ShardFrames& frames)>
       check_end = {};
+  /// May be empty. For containers that cannot be read in stretches, such as compressed ones: their
+  /// frames; nothing: the container is looked for beside and scanned. Called by many threads.
+  std::function<Result<std::optional<ShardFrames>>(Store& store, const ObjectInfo& shard,
+                                                   const std::stop_token& stop)>
+      whole = {};
 };
 
 /// Many shards side by side, or one in stretches. Leaves the notices "idx-wrong" and "damage".

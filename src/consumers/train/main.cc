@@ -13,6 +13,7 @@
 #include "headrace/base/cli_numbers.h"
 #include "headrace/base/signal_stop.h"
 #include "headrace/consumers/train/train_job.h"
+#include "headrace/records/cli_reading.h"
 
 namespace {
 
@@ -59,6 +60,7 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
   app.add_flag("--root-files-skip", data.open.skip_root_files,
                "Leave out pictures that lie beside the class folders")
       ->group(group);
+  add_reading_options(app, data.open, group);
   app.add_option("--threads", data.loader.threads, "Decode threads [all processors]")->group(group);
   app.add_option("--batch", data.loader.batch, "Samples a step, on each rank")
       ->capture_default_str()

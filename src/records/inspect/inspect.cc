@@ -58,6 +58,7 @@ Result<RecordsEnd> list_records(Store& store, const Dataset& set, const ReadAhea
     if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
     HEADRACE_TRY(const auto frame, std::move(answer->frame));
     Extent extent = set.locate(answer->id);
+    const ByteRange place = set.stream_range(answer->id);
     if (extent.key != object) {
       object = extent.key;
       record = 0;
@@ -65,20 +66,20 @@ Result<RecordsEnd> list_records(Store& store, const Dataset& set, const ReadAhea
     const auto raw = set.raw(answer->id, frame);
     if (!raw) {
       // What the index knows as damage is in the list already, with its true end.
-      const bool known = std::ranges::any_of(end.damage, [&extent](const PlacedDamage& one) {
-        return one.key == extent.key && one.damage.begin == extent.range.offset;
+      const bool known = std::ranges::any_of(end.damage, [&](const PlacedDamage& one) {
+        return one.key == extent.key && one.damage.begin == place.offset;
       });
       if (!known) {
         end.damage.push_back({.key = extent.key,
-                              .damage = {.begin = extent.range.offset,
-                                         .end = extent.range.offset + extent.range.length,
+                              .damage = {.begin = place.offset,
+                                         .end = place.offset + place.length,
                                          .why = raw.error().cause()}});
       }
       continue;
     }
     RecordLine line{.record = raw->number.value_or(record),
                     .object = object,
-                    .offset = extent.range.offset,
+                    .offset = place.offset,
                     .length = raw->content.size(),
                     .sha256 = sha256_hex(raw->content.span()),
                     .key = raw->key,

@@ -9,20 +9,13 @@
 
 #include "headrace/base/bytes.h"
 #include "headrace/base/result.h"
+#include "headrace/records/recordio/parts.h"
 
 namespace headrace::recordio {
 
 inline constexpr std::uint32_t kMagic = 0xced7230a;
 inline constexpr std::uint64_t kHeaderBytes = 8;
 inline constexpr std::uint64_t kMaxLength = (1U << 29U) - 1;
-
-/// What stands between the parts of a record: the magic that the writer took out (dmlc, MXNet),
-/// or nothing (SageMaker).
-enum class Parts {
-  automatic,  ///< dmlc, unless a part before the last is no multiple of 4 long: dmlc writes none
-  dmlc,
-  sagemaker,
-};
 
 /// A part's second header word.
 struct PartHeader {
