@@ -43,9 +43,11 @@ Result<int> print_records(const Source& source, bool json, const std::stop_token
 }
 
 Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
+  OpenOptions open = arguments.open;
+  open.allow_empty = arguments.records;  // a file without one is a listing of none
   if (arguments.decode) return inspect_picture(arguments.uri, arguments.json);
   const Context context;
-  HEADRACE_TRY(const auto source, open_source(arguments.uri, context, arguments.open, stop));
+  HEADRACE_TRY(const auto source, open_source(arguments.uri, context, open, stop));
   if (arguments.records) return print_records(source, arguments.json, stop);
   const Summary summary = summarise(*source.set);
   const auto notices = context.notices->all();

@@ -33,6 +33,10 @@ struct ContainerKind {
   /// taken for what stands beside one. It is held against `begins`, too. May be empty.
   std::string marker;
 
+  /// Name of the format whose framing it shares: a file of that framing is of this format if its
+  /// content or its suffix says so. May be empty.
+  std::string within;
+
   bool has_suffix(std::string_view key) const;
   bool is_marker(std::string_view key) const;
 };

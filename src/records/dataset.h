@@ -113,6 +113,7 @@ struct OpenOptions {
   std::string label_key;  ///< feature that holds the labels: "image/class/label"
   LabelBase label_base = LabelBase::automatic;
   recordio::Parts recordio_parts = recordio::Parts::automatic;
+  bool allow_empty = false;  ///< containers without a record are a set, for listings; else an error
   bool skip_root_files = false;  ///< files beside the class folders: left out instead of an error
   std::vector<std::string> classes;  ///< authoritative class list (of the training set); empty: own
   SideStore* side_store = nullptr;   ///< where indexes are kept; may be null

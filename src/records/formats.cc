@@ -12,15 +12,27 @@
 #include "headrace/records/manifest/writer.h"
 #include "headrace/records/mds/mds.h"
 #include "headrace/records/mds/writer.h"
+#include "headrace/records/protobuf/protobuf.h"
+#include "headrace/records/protobuf/writer.h"
 #include "headrace/records/recordio/recordio.h"
 #include "headrace/records/recordio/writer.h"
 #include "headrace/records/tar/tar.h"
 #include "headrace/records/tar/writer.h"
+#include "headrace/records/tfrecord/tfrecord.h"
+#include "headrace/records/tfrecord/writer.h"
 
 namespace headrace {
 
 std::span<const Format> formats() {
-  static const std::array<Format, 5> kFormats = {{
+  static const std::array<Format, 7> kFormats = {{
+      {.name = "tfrecord",
+       .kind = tfrecord_kind(),
+       .open = open_tfrecord,
+       .writer = &tfrecord::writer_kind()},
+      {.name = "protobuf",
+       .kind = protobuf_kind(),
+       .open = open_protobuf,
+       .writer = &protobuf::writer_kind()},
       {.name = "recordio",
        .kind = recordio_kind(),
        .open = open_recordio,

@@ -66,8 +66,12 @@ class Finder {
   /// By what its first bytes say, else by its name: its head may be damaged. Null if by neither.
   Result<const Format*> format_of(const ObjectInfo& object) {
     HEADRACE_TRY(const auto head, first_bytes(store_, object, stop_));
-    for (const Format& format : formats())
-      if (format.kind.begins && format.kind.begins(head.span())) return &format;
+    for (const Format& format : formats()) {
+      if (!format.kind.begins || !format.kind.begins(head.span())) continue;
+      for (const Format& inner : formats())
+        if (inner.kind.within == format.name && inner.kind.has_suffix(object.key)) return &inner;
+      return &format;
+    }
     for (const Format& format : formats())
       if (format.kind.has_suffix(object.key)) return &format;
     return nullptr;
@@ -94,7 +98,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& conte
                  fmt::format("one of auto, {}, lst, csv", format_names()));
   }
   HEADRACE_TRY(auto set, format->open(store, context, options));
-  if (set->size() == 0) {
+  if (set->size() == 0 && !options.allow_empty) {
     return Error(Code::not_found,
                  fmt::format("no samples: no {} holds a record", format->kind.what),
                  "check that packing or copying was finished")

@@ -220,11 +220,13 @@ Result<Record> parse_record(ByteSpan message) {
   return record;
 }
 
+bool is_record(ByteSpan message) {
+  const auto record = parse_record(message);
+  return record && (!record->features.empty() || !record->label.empty() || !record->uid.empty());
+}
+
 bool looks_like_record(ByteSpan beginning, std::uint64_t length) {
-  if (beginning.size() >= length) {
-    const auto record = parse_record(beginning.first(length));
-    return record && (!record->features.empty() || !record->label.empty() || !record->uid.empty());
-  }
+  if (beginning.size() >= length) return is_record(beginning.first(length));
   // A field that is cut off: what its tag and length say must fit all the same.
   wire::Prefix prefix(beginning, length);
   bool known = false;

@@ -50,8 +50,11 @@ inline constexpr std::string_view kDefaultKey = "values";
 ///  * `corrupt`   it is no message
 Result<Record> parse_record(ByteSpan message);
 
-/// True if the bytes are a message that has something of a Record in it, or are the beginning of
-/// one of `length` bytes: nothing in them speaks against it. For telling what a file holds.
+/// True if the bytes are a message with anything of a Record in it.
+bool is_record(ByteSpan message);
+
+/// True if the bytes are the beginning of a Record of `length` bytes: nothing in them speaks
+/// against it. For telling what a file holds.
 bool looks_like_record(ByteSpan beginning, std::uint64_t length);
 
 /// The labels: of the name `key`, or if that is empty of "values" or the only one.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headrace/records/protobuf/record.h"
+
 namespace headrace::recordio {
 namespace {
 
@@ -78,17 +80,12 @@ Result<std::vector<Part>> split(ByteSpan frame) {
   return parts;
 }
 
-}  // namespace
+Error too_long(std::uint64_t bytes) {
+  return {Code::invalid,
+          fmt::format("a record of {} bytes; RecordIO holds at most {}", bytes, kMaxLength)};
+}
 
-Result<Bytes> unframe(const Bytes& frame, Parts reading) {
-  HEADRACE_TRY(const auto parts, split(frame.span()));
-  if (parts.size() == 1) return frame.slice(parts[0].begin, parts[0].length);
-  bool with_magic = reading == Parts::dmlc;
-  if (reading == Parts::automatic) {
-    with_magic = true;
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
-      with_magic = with_magic && parts[i].length % 4 == 0;
-  }
+Bytes join(const Bytes& frame, std::span<const Part> parts, bool with_magic) {
   std::uint64_t total = 0;
   for (const Part& part : parts) total += part.length;
   if (with_magic) total += (parts.size() - 1) * sizeof kMagic;
@@ -105,11 +102,23 @@ Result<Bytes> unframe(const Bytes& frame, Parts reading) {
   return std::move(record).freeze(total);
 }
 
+}  // namespace
+
+Result<Bytes> unframe(const Bytes& frame, Parts reading) {
+  HEADRACE_TRY(const auto parts, split(frame.span()));
+  if (parts.size() == 1) return frame.slice(parts[0].begin, parts[0].length);
+  if (reading != Parts::automatic) return join(frame, parts, reading == Parts::dmlc);
+  const auto written_by_dmlc = std::all_of(parts.begin(), parts.end() - 1,
+                                           [](const Part& part) { return part.length % 4 == 0; });
+  if (!written_by_dmlc) return join(frame, parts, false);
+  auto with_magic = join(frame, parts, true);
+  if (protobuf::is_record(with_magic.span())) return with_magic;
+  auto without = join(frame, parts, false);
+  return protobuf::is_record(without.span()) ? without : with_magic;
+}
+
 Result<void> append_frame(ByteSpan header, ByteSpan payload, std::vector<std::byte>& out) {
-  if (header.size() + payload.size() > kMaxLength) {
-    return Error(Code::invalid, fmt::format("a record of {} bytes; RecordIO holds at most {}",
-                                            header.size() + payload.size(), kMaxLength));
-  }
+  if (header.size() + payload.size() > kMaxLength) return too_long(header.size() + payload.size());
   // Each is split alone, as header is a multiple of 4; the parts that meet are one.
   auto parts = parts_of(header);
   const auto in_payload = parts_of(payload);
@@ -121,6 +130,12 @@ Result<void> append_frame(ByteSpan header, ByteSpan payload, std::vector<std::by
     const unsigned flag = first && last ? 0 : first ? 1 : last ? 3 : 2;
     append_part(out, flag, parts[i], i == meeting ? in_payload.front() : ByteSpan());
   }
+  return {};
+}
+
+Result<void> append_unsplit(ByteSpan record, std::vector<std::byte>& out) {
+  if (record.size() > kMaxLength) return too_long(record.size());
+  append_part(out, 0, record, {});
   return {};
 }
 

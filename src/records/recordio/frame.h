@@ -41,4 +41,8 @@ Result<Bytes> unframe(const Bytes& frame, Parts parts = Parts::automatic);
 /// REQUIRES: header.size() is a multiple of 4
 Result<void> append_frame(ByteSpan header, ByteSpan payload, std::vector<std::byte>& out);
 
+/// Appends the frame of `record` as SageMaker's writers do: one part, whatever it holds.
+///  * `invalid`   the record is longer than kMaxLength
+Result<void> append_unsplit(ByteSpan record, std::vector<std::byte>& out);
+
 }  // namespace headrace::recordio

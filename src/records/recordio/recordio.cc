@@ -18,8 +18,12 @@ namespace {
 
 class RecordioSet final : public Dataset {
  public:
-  RecordioSet(ShardIndex index, ClassLabels classes)
-      : index_(std::move(index)), classes_(std::move(classes)), fingerprint_(index_.fingerprint()) {
+  RecordioSet(ShardIndex index, ClassLabels classes, recordio::Parts parts)
+      : index_(std::move(index)),
+        classes_(std::move(classes)),
+        parts_(parts),
+        fingerprint_(index_.fingerprint()) {
+    if (parts_ != recordio::Parts::automatic) fingerprint_ += hash_bytes(as_byte_span("parts"));
     fingerprint_ += hash_bytes(as_byte_span(classes_to_text(classes_.names())));
   }
 
@@ -35,7 +39,7 @@ class RecordioSet final : public Dataset {
   }
   Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
     HEADRACE_TRY(index_.check(id));
-    auto record = recordio::unframe(frame);
+    auto record = recordio::unframe(frame, parts_);
     if (!record) return std::move(record).error().at(name(id));
     RawRecord raw;
     raw.content = *std::move(record);
@@ -50,7 +54,7 @@ class RecordioSet final : public Dataset {
 
  private:
   Result<Sample> parse_frame(const Bytes& frame) const {
-    HEADRACE_TRY(const auto record, recordio::unframe(frame));
+    HEADRACE_TRY(const auto record, recordio::unframe(frame, parts_));
     HEADRACE_TRY(auto image, recordio::parse_image_record(record));
     if (image.image.empty()) return Error(Code::corrupt, "a record without a picture");
     HEADRACE_TRY(classes_.map(image.labels));
@@ -59,6 +63,7 @@ class RecordioSet final : public Dataset {
 
   const ShardIndex index_;
   const ClassLabels classes_;
+  const recordio::Parts parts_;
   Hash128 fingerprint_;
 };
 
@@ -70,7 +75,11 @@ bool is_recordio(ByteSpan first_bytes) {
 }
 
 ContainerKind recordio_kind() {
-  return {.what = "RecordIO file", .suffixes = {".rec"}, .begins = is_recordio, .marker = {}};
+  return {.what = "RecordIO file",
+          .suffixes = {".rec"},
+          .begins = is_recordio,
+          .marker = {},
+          .within = {}};
 }
 
 Result<std::unique_ptr<Dataset>> open_recordio(Store& store, const Context& context,
@@ -81,7 +90,8 @@ Result<std::unique_ptr<Dataset>> open_recordio(Store& store, const Context& cont
   const Indexing indexing = {
       .framing = recordio::kFraming, .kind = "rec-index", .beside = recordio::read_idx};
   HEADRACE_TRY(auto index, index_shards(store, context, options, indexing, shards));
-  return std::make_unique<RecordioSet>(std::move(index), std::move(classes));
+  return std::make_unique<RecordioSet>(std::move(index), std::move(classes),
+                                       options.recordio_parts);
 }
 
 }  // namespace headrace

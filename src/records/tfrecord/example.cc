@@ -224,6 +224,14 @@ Result<ByteSpan> image_of(const Example& example, std::string_view key) {
   return list->front();
 }
 
+std::string file_of(const Example& example) {
+  const Feature* feature = find(example, kNameKey);
+  const auto* list = feature == nullptr ? nullptr : std::get_if<BytesList>(feature);
+  if (list == nullptr || list->size() != 1) return {};
+  const std::string_view name = as_text(list->front());
+  return name.find('/') == std::string_view::npos ? std::string() : std::string(name);
+}
+
 void append_example(std::span<const float> labels, ByteSpan image, std::string_view name,
                     std::vector<std::byte>& out) {
   const auto label = label_entry(labels);

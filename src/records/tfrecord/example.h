@@ -49,6 +49,10 @@ Result<std::vector<float>> labels_of(const Example& example, std::string_view ke
 ///  * `corrupt`   there is none, or more than one
 Result<ByteSpan> image_of(const Example& example, std::string_view key);
 
+/// `image/filename`, if it is a path with a folder in it, as we write it; else empty. ImageNet's
+/// converters write a base name, which says nothing of the class.
+std::string file_of(const Example& example);
+
 /// Appends an example of picture, labels and file name (left out if empty), with its keys sorted.
 /// Labels that are whole numbers are written as integers, others as floats.
 void append_example(std::span<const float> labels, ByteSpan image, std::string_view name,

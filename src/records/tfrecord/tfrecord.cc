@@ -73,6 +73,12 @@ class TfrecordSet final : public Dataset {
     return raw;
   }
   std::string name(SampleId id) const override { return index_.name(id); }
+  std::string file(SampleId id, const Bytes& bytes) const override {
+    const auto record = unframed(id, bytes);
+    if (!record) return {};
+    const auto example = tfrecord::parse_example(record->span());
+    return example ? tfrecord::file_of(*example) : std::string();
+  }
   const std::vector<std::string>& classes() const override { return classes_.names(); }
   Hash128 fingerprint() const override { return fingerprint_; }
   std::string index_source() const override { return index_.source(); }
@@ -226,7 +232,11 @@ bool is_tfrecord(ByteSpan first_bytes) {
 }
 
 ContainerKind tfrecord_kind() {
-  return {.what = "TFRecord file", .suffixes = {".tfrecord", ".tfrecords"}, .begins = is_tfrecord};
+  return {.what = "TFRecord file",
+          .suffixes = {".tfrecord", ".tfrecords"},
+          .begins = is_tfrecord,
+          .marker = {},
+          .within = {}};
 }
 
 Result<std::unique_ptr<Dataset>> open_tfrecord(Store& store, const Context& context,
