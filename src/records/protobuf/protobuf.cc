@@ -10,6 +10,7 @@
 
 #include "headrace/records/class_file.h"
 #include "headrace/records/classes.h"
+#include "headrace/records/plain_path.h"
 #include "headrace/records/protobuf/record.h"
 #include "headrace/records/recordio/frame.h"
 #include "headrace/records/recordio/idx.h"
@@ -57,7 +58,7 @@ class ProtobufSet final : public Dataset {
     if (!message) return {};
     const auto record = parse_record(message->span());
     // A path with a folder in it, as we write it; another uid is no place in a folder.
-    const bool path = record && record->uid.find('/') != std::string_view::npos;
+    const bool path = record && is_plain_path(record->uid);
     return path ? std::string(record->uid) : std::string();
   }
   const std::vector<std::string>& classes() const override { return classes_.names(); }

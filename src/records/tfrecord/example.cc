@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "headrace/records/plain_path.h"
 #include "headrace/records/wire.h"
 
 namespace headrace::tfrecord {
@@ -229,7 +230,7 @@ std::string file_of(const Example& example) {
   const auto* list = feature == nullptr ? nullptr : std::get_if<BytesList>(feature);
   if (list == nullptr || list->size() != 1) return {};
   const std::string_view name = as_text(list->front());
-  return name.find('/') == std::string_view::npos ? std::string() : std::string(name);
+  return is_plain_path(name) ? std::string(name) : std::string();
 }
 
 void append_example(std::span<const float> labels, ByteSpan image, std::string_view name,

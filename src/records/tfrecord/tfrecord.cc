@@ -64,7 +64,8 @@ class TfrecordSet final : public Dataset {
     HEADRACE_TRY(index_.check(id));
     auto record = unframed(id, bytes);
     if (!record) return std::move(record).error().at(name(id));
-    RawRecord raw{.content = *std::move(record), .key = std::nullopt, .labels = {}};
+    RawRecord raw;
+    raw.content = *std::move(record);
     if (const auto example = tfrecord::parse_example(raw.content.span())) {
       // As stored, whatever a class counts from.
       if (auto labels = tfrecord::labels_of(*example, reading_.label_key))
