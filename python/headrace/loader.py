@@ -94,7 +94,8 @@ class Loader:
             epoch's samples once.
         epochs: how many will be asked for; it is read ahead across their ends, up to there.
         shuffle: global; blocks or blocks:SAMPLESxRUNS (long reads, a weaker shuffle); node or
-            node:NODES (each node keeps its part of the set); none.
+            node:NODES (each node keeps its part of the set); balanced (every class equally
+            often); none.
         tail: keep (the last batch is short), drop (it is left out), pad (it is filled up, and
             `padding` marks what fills it), wrap (filled up and not marked).
         image_shape: channels (1 or 3), height, width.

@@ -56,7 +56,7 @@ void add_order(CLI::App& command, JobArguments& a) {
   command.add_option("--seed", loader.seed, "Fixes order and augmentation")->capture_default_str();
   command
       .add_option("--shuffle", a.shuffle,
-                  "global; blocks or blocks:SAMPLESxRUNS; node or node:NODES; none")
+                  "global; blocks or blocks:SAMPLESxRUNS; node or node:NODES; balanced; none")
       ->capture_default_str();
   command.add_option("--rank", loader.rank, "This process's rank")->capture_default_str();
   command.add_option("--world-size", loader.world, "Number of ranks")->capture_default_str();

@@ -16,6 +16,7 @@
 #include "headrace/loader/quarantine.h"
 #include "headrace/loader/tally.h"
 #include "headrace/loader/window.h"
+#include "headrace/sampling/class_table.h"
 
 namespace headrace {
 namespace {
@@ -71,6 +72,16 @@ Result<State> resume_from(const State& saved, const State& start, std::uint64_t 
   return state_for_rank(saved, start.rank, start.world);
 }
 
+/// What shuffle `balanced` draws from; null for the others.
+Result<std::unique_ptr<const ClassTable>> classes_of(const Dataset& dataset,
+                                                     const Shuffle& shuffle) {
+  if (shuffle.scheme != Shuffle::Scheme::balanced || dataset.size() == 0) return nullptr;
+  auto table = ClassTable::make(
+      dataset.size(), [&dataset](std::uint64_t sample) { return dataset.label(SampleId{sample}); });
+  if (!table) return std::move(table).error().at("shuffle balanced");
+  return std::make_unique<const ClassTable>(*std::move(table));
+}
+
 class LoaderImpl final : public Loader {
  public:
   struct Parts {
@@ -82,6 +93,7 @@ class LoaderImpl final : public Loader {
     State state;
     std::uint64_t first_step = 0;
     Quarantine quarantine;
+    std::unique_ptr<const ClassTable> classes;  ///< what the options' shuffle draws from
   };
 
   explicit LoaderImpl(Parts parts)
@@ -89,6 +101,7 @@ class LoaderImpl final : public Loader {
         feed_(parts.feed),
         dataset_(parts.dataset),
         options_(parts.options),
+        classes_(std::move(parts.classes)),
         plan_(parts.plan),
         state_(std::move(parts.state)),
         step_(parts.first_step),
@@ -228,6 +241,7 @@ class LoaderImpl final : public Loader {
   Feed& feed_;
   const Dataset& dataset_;
   const LoaderOptions options_;
+  const std::unique_ptr<const ClassTable> classes_;
   const Plan plan_;
 
   // The consumer's.
@@ -283,6 +297,8 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
   HEADRACE_TRY(auto quarantine, Quarantine::open(options.quarantine));
   LoaderOptions own = options;
   HEADRACE_TRY(own.shuffle, with_step(options.shuffle, plan.global_batch()));
+  HEADRACE_TRY(auto classes, classes_of(dataset, options.shuffle));
+  own.shuffle.classes = classes.get();
   return std::unique_ptr<Loader>(
       std::make_unique<LoaderImpl>(LoaderImpl::Parts{.context = context,
                                                      .feed = feed,
@@ -291,7 +307,8 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
                                                      .plan = plan,
                                                      .state = std::move(state),
                                                      .first_step = first_step,
-                                                     .quarantine = std::move(quarantine)}));
+                                                     .quarantine = std::move(quarantine),
+                                                     .classes = std::move(classes)}));
 }
 
 }  // namespace headrace

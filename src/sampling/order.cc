@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "headrace/base/random.h"
+#include "headrace/sampling/class_table.h"
 
 namespace headrace {
 namespace {
@@ -18,6 +19,8 @@ constexpr std::uint64_t kShortStream = 0x73687274;       // "shrt": where the sh
 constexpr std::uint64_t kWindowStream = 0x77696e64;      // "wind"
 constexpr std::uint64_t kPartStream = 0x70617274;        // "part": who has what
 constexpr std::uint64_t kNodeStream = 0x6e6f6465;        // "node": in which order
+constexpr std::uint64_t kRoundStream = 0x726f6e64;       // "rond": which class comes when
+constexpr std::uint64_t kClassStream = 0x636c6173;       // "clas": in which order its samples
 
 std::uint64_t key_of_all(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t key,
                          std::uint64_t size) {
@@ -34,6 +37,7 @@ Order::Order(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t epoch, st
       runs_(mix_key(key_, kRunStream, shuffle.block),
             shuffle.block == 0 ? 0 : size / shuffle.block) {
   assert(shuffle.scheme != Scheme::node || (shuffle.nodes != 0 && shuffle.step != 0));
+  assert(shuffle.scheme != Scheme::balanced || size == 0 || shuffle.classes != nullptr);
 }
 
 std::uint64_t Order::at(std::uint64_t position) const {
@@ -49,6 +53,8 @@ std::uint64_t Order::at(std::uint64_t position) const {
       const OfNode place = of_node(position);
       return all_.at(node_begin(place.node) + of_epoch(place.node).at(place.index));
     }
+    case Scheme::balanced:
+      return by_class(position);
   }
   return all_.at(position);
 }
@@ -68,6 +74,9 @@ std::uint64_t Order::find(std::uint64_t sample) const {
       while (dealt >= node_begin(node + 1)) ++node;
       return position_of({node, of_epoch(node).find(dealt - node_begin(node))});
     }
+    case Scheme::balanced:
+      assert(false);  // a sample may have several places, or none
+      break;
   }
   return all_.find(sample);
 }
@@ -124,6 +133,18 @@ std::uint64_t Order::find_in_blocks(std::uint64_t sample) const {
   const std::uint64_t window = place / (block * shuffle_.window);
   const std::uint64_t begin = window * block * shuffle_.window;
   return begin + of_window(window).find(place - begin);
+}
+
+// ---- balanced
+
+std::uint64_t Order::by_class(std::uint64_t position) const {
+  const ClassTable& table = *shuffle_.classes;
+  const std::uint64_t round = position / table.classes();
+  const Permutation classes(mix_key(key_, kRoundStream, round), table.classes());
+  const std::uint64_t number = classes.at(position % table.classes());
+  const std::uint64_t count = table.count(number);
+  const Permutation samples(mix_key(key_, kClassStream, number, round / count), count);
+  return table.sample(number, samples.at(round % count));
 }
 
 // ---- node

@@ -25,15 +25,20 @@ inline constexpr unsigned kSubstituteAttempts = 8;
 /// positions node i has the i-th part, as ranks that are numbered node by node have; there its own
 /// samples stand, in an order of the epoch. The incomplete step is shared out by nodes, so where
 /// the tail is shared out by ranks a few samples of it may be delivered by a neighbour.
+///
+/// *balanced*: positions are cut into rounds of as many as there are classes; each round has every
+/// class once, in an order of its own. A class gives its samples in an order of the epoch, and
+/// again in another one when all had their turn.
 class Order {
  public:
-  /// REQUIRES: with_step gave the shuffle its step, if its scheme is node
+  /// REQUIRES: with_step gave the shuffle its step, if its scheme is node; its classes are there,
+  /// if it is balanced
   Order(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t epoch, std::uint64_t size);
 
   std::uint64_t size() const { return all_.size(); }
   /// The sample at a global position. REQUIRES: position < size()
   std::uint64_t at(std::uint64_t position) const;
-  /// The position of a sample: the inverse. REQUIRES: sample < size()
+  /// The position of a sample: the inverse. REQUIRES: sample < size(), the scheme is not balanced
   std::uint64_t find(std::uint64_t sample) const;
   /// The sample that stands in for the one at `position`, at the attempt-th try: any other one
   /// of the epoch, whichever rank delivers it; itself only if it is the only one.
@@ -52,6 +57,8 @@ class Order {
   std::uint64_t find_in_blocks(std::uint64_t sample) const;
   Permutation of_window(std::uint64_t window) const;
   std::uint64_t short_run_begin() const;
+
+  std::uint64_t by_class(std::uint64_t position) const;
 
   OfNode of_node(std::uint64_t position) const;
   std::uint64_t position_of(const OfNode& place) const;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <vector>
 
+#include "headrace/sampling/class_table.h"
 #include "headrace/sampling/mixing.h"
 #include "headrace/sampling/order.h"
 #include "headrace/sampling/plan.h"
@@ -100,6 +102,43 @@ TEST(Schemes, AWindowOfBlocksHoldsWholeRuns) {
   }
 }
 
+// Promise O7: With `--shuffle balanced` every class comes equally often, to within one, and a class
+// repeats a sample only when all of its samples had their turn.
+TEST(Schemes, BalancedDrawsEveryClassEquallyOften) {
+  const std::vector<float> labels = {2, 0, 2, 2, 1, 2, 2, 0, 2, 2, 2, 2};
+  const auto table = ClassTable::make(labels.size(), [&](std::uint64_t i) {
+    return std::optional(labels[static_cast<std::size_t>(i)]);
+  });
+  ASSERT_TRUE(table.ok());
+  ASSERT_EQ(table->classes(), 3U);
+  auto shuffle = shuffle_of("balanced");
+  shuffle.classes = &*table;
+  std::set<Numbers> orders;
+  for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
+    const auto order = whole(Order(shuffle, 1, epoch, labels.size()));
+    std::vector<int> of_sample(labels.size()), of_class(3);
+    for (const auto sample : order) {
+      ++of_sample[sample];
+      ++of_class[static_cast<std::size_t>(labels[sample])];
+    }
+    EXPECT_EQ(of_class, (std::vector<int>{4, 4, 4}));
+    EXPECT_EQ(of_sample[4], 4);  // the only one of its class
+    EXPECT_EQ(of_sample[1], 2);
+    EXPECT_EQ(of_sample[7], 2);
+    orders.insert(order);
+  }
+  EXPECT_EQ(orders.size(), 5U);
+}
+
+TEST(ClassTable, NeedsEveryLabel) {
+  const auto unknown = [](std::uint64_t i) {
+    return i == 3 ? std::nullopt : std::optional<float>(1);
+  };
+  EXPECT_EQ(ClassTable::make(5, unknown).error().code(), Code::invalid);
+  EXPECT_EQ(ClassTable::make(0, unknown).error().code(), Code::invalid);
+  EXPECT_EQ(ClassTable::make(3, unknown)->count(0), 3U);
+}
+
 // How far a class-sorted set of 100,000 samples in 100 classes is mixed, in batches of 256;
 // docs/SEMANTICS.md has these figures.
 TEST(Mixing, IsMeasuredAgainstATrueShuffle) {
@@ -115,7 +154,8 @@ TEST(Mixing, IsMeasuredAgainstATrueShuffle) {
 }
 
 TEST(Shuffle, TextsGoThrough) {
-  for (const char* text : {"none", "global", "blocks:256x64", "blocks:1x1", "node", "node:4"}) {
+  for (const char* text :
+       {"none", "global", "blocks:256x64", "blocks:1x1", "node", "node:4", "balanced"}) {
     const auto parsed = parse_shuffle(text);
     ASSERT_TRUE(parsed.ok()) << text;
     EXPECT_EQ(to_string(*parsed), text);

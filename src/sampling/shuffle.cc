@@ -34,6 +34,8 @@ std::string to_string(const Shuffle& shuffle) {
       return fmt::format("blocks:{}x{}", shuffle.block, shuffle.window);
     case Shuffle::Scheme::node:
       return shuffle.nodes == 0 ? "node" : fmt::format("node:{}", shuffle.nodes);
+    case Shuffle::Scheme::balanced:
+      return "balanced";
   }
   return "global";
 }
@@ -46,6 +48,7 @@ Result<Shuffle> parse_shuffle(std::string_view text) {
   if (text == "blocks") {
     return Shuffle{.scheme = Shuffle::Scheme::blocks, .block = kBlock, .window = kWindow};
   }
+  if (text == "balanced") return Shuffle{.scheme = Shuffle::Scheme::balanced};
   if (text == "node") return Shuffle{.scheme = Shuffle::Scheme::node};
   if (text.starts_with(kBlocks)) {
     const auto sizes = text.substr(kBlocks.size());
@@ -60,7 +63,7 @@ Result<Shuffle> parse_shuffle(std::string_view text) {
       return Shuffle{.scheme = Shuffle::Scheme::node, .nodes = *nodes};
   }
   return Error(Code::invalid, fmt::format("unknown shuffle '{}'", text),
-               "known: global, blocks, blocks:SAMPLESxBLOCKS, node, node:NODES, none");
+               "known: global, blocks, blocks:SAMPLESxBLOCKS, node, node:NODES, balanced, none");
 }
 
 Result<Shuffle> with_step(Shuffle shuffle, std::uint64_t step) {

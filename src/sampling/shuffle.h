@@ -10,6 +10,8 @@
 ///     node:4           each of 4 nodes keeps its own part of the set in every epoch, and shuffles
 ///                      that: so its cache holds what it needs from the second epoch on
 ///     node             as node:N, with N as the launcher says
+///     balanced         every class comes equally often, rare ones again and again: an epoch is as
+///                      long as the set, but does not have each sample once
 ///
 /// Values; thread-safe.
 #pragma once
@@ -22,8 +24,10 @@
 
 namespace headrace {
 
+class ClassTable;
+
 struct Shuffle {
-  enum class Scheme { none, global, blocks, node };
+  enum class Scheme { none, global, blocks, node, balanced };
   Scheme scheme = Scheme::global;
   std::uint64_t block = 0;   ///< blocks: samples in a run
   std::uint64_t window = 0;  ///< blocks: runs that are mixed
@@ -31,6 +35,8 @@ struct Shuffle {
   /// node: samples of one step over all ranks, which decide whose turn a position is. Whoever has
   /// a plan sets it; it is not in the text.
   std::uint64_t step = 0;
+  /// balanced: who has the set lends it; it must outlive every Order. Not in the text either.
+  const ClassTable* classes = nullptr;
 
   static const Shuffle none;
   static const Shuffle global;

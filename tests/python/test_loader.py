@@ -92,6 +92,15 @@ def test_every_scheme_delivers_every_sample_once(pictures, shuffle):
     assert ids != sorted(ids)
 
 
+def test_rare_classes_come_as_often_as_others(tmp_path):
+    folder = sets.folder(tmp_path / "set", 3, 8)
+    for picture in sorted((folder / sorted(p.name for p in folder.iterdir())[0]).iterdir())[2:]:
+        picture.unlink()
+    with headrace.Loader(folder, 9, shuffle="balanced", **SMALL) as loader:
+        labels = [label for _, some in loader for label in some.tolist()]
+    assert [labels.count(label) for label in (0, 1, 2)] == [6, 6, 6]
+
+
 def test_an_order_that_cannot_be_is_refused(pictures):
     with pytest.raises(headrace.InvalidError, match="3 nodes"):
         headrace.Loader(pictures, 4, shuffle="node:3", **SMALL)

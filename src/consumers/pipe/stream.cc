@@ -180,6 +180,10 @@ Result<std::unique_ptr<Stream>> make_stream(const Dataset& dataset, const Writer
   if (epoch == options.first_epoch) {
     HEADRACE_TRY(step, plan.step_at(options.first_position));
   }
+  if (options.shuffle.scheme == Shuffle::Scheme::balanced) {
+    return Error(Code::invalid, "a pipe writes each sample once: it cannot draw by class",
+                 "use shuffle global, or another mode");
+  }
   HEADRACE_TRY(const auto shuffle, with_step(options.shuffle, plan.global_batch()));
   const Walk walk(plan, {.seed = options.seed,
                          .shuffle = shuffle,
