@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by TensorFlow's own Python: scans a TFRecord file as tf.data does, and prints
-the seconds as JSON. Counted inside tf.data, so that no Python runs for a record.
+"""Run by TensorFlow's own Python: scans a TFRecord file as tf.data does, and prints the
+processor seconds as JSON. Counted inside tf.data, so that no Python runs for a record.
 
     tensorflow_rate.py FILE.tfrecord    then a scan for each line on standard input
 """
@@ -17,9 +17,9 @@ tf.config.threading.set_intra_op_parallelism_threads(1)
 
 def scan():
     records = tf.data.TFRecordDataset(path, buffer_size=1 << 20)
-    begin = time.perf_counter()
+    begin = time.process_time()
     count = int(records.reduce(tf.constant(0, tf.int64), lambda n, _: n + 1))
-    return count, time.perf_counter() - begin
+    return count, time.process_time() - begin
 
 
 scan()  # once to trace and to warm up

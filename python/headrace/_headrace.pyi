@@ -131,6 +131,20 @@ class Transform:
 
     def to_text(self) -> str: ...
 
+class LabelBase(enum.Enum):
+    automatic = 0
+
+    zero = 1
+
+    one = 2
+
+class RecordioParts(enum.Enum):
+    automatic = 0
+
+    dmlc = 1
+
+    sagemaker = 2
+
 class OpenOptions:
     def __init__(self) -> None: ...
 
@@ -145,6 +159,30 @@ class OpenOptions:
 
     @list.setter
     def list(self, arg: str, /) -> None: ...
+
+    @property
+    def image_key(self) -> str: ...
+
+    @image_key.setter
+    def image_key(self, arg: str, /) -> None: ...
+
+    @property
+    def label_key(self) -> str: ...
+
+    @label_key.setter
+    def label_key(self, arg: str, /) -> None: ...
+
+    @property
+    def label_base(self) -> LabelBase: ...
+
+    @label_base.setter
+    def label_base(self, arg: LabelBase, /) -> None: ...
+
+    @property
+    def recordio_parts(self) -> RecordioParts: ...
+
+    @recordio_parts.setter
+    def recordio_parts(self, arg: RecordioParts, /) -> None: ...
 
     @property
     def skip_root_files(self) -> bool: ...
