@@ -160,7 +160,14 @@ class TableRun {
     if (plan.mode == Mode::file) argv.insert(argv.end(), {"--local", scratch.below("file")});
     if (plan.mode == Mode::keep) argv.insert(argv.end(), {"--keep-dir", scratch.below("keep")});
     if (plan.row.medium != "none") argv.insert(argv.end(), {"--medium", plan.row.medium});
-    argv.insert(argv.end(), table_.read_flags.begin(), table_.read_flags.end());
+    for (std::size_t i = 0; i < table_.read_flags.size(); ++i) {
+      const bool of_keep = table_.read_flags[i] == "--keep-bytes";
+      if (of_keep && plan.mode != Mode::keep) {
+        ++i;  // its value
+      } else {
+        argv.push_back(table_.read_flags[i]);
+      }
+    }
     argv.emplace_back("--json");
     return argv;
   }

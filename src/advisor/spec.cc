@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <numeric>
 #include <optional>
+#include <system_error>
 
 #include "headrace/advisor/yaml.h"
 
@@ -348,6 +350,18 @@ Result<Experiment> parse_experiment(std::string_view yaml, std::string_view name
 std::vector<std::string> TableSpec::media_of(Mode mode) const {
   const auto found = media.find(mode);
   return found == media.end() ? std::vector<std::string>{"none"} : found->second;
+}
+
+Result<void> check_places(const CompareSpec& spec) {
+  for (const std::string& path : spec.server_data) {
+    std::error_code unknown;
+    if (!std::filesystem::exists(path, unknown)) {
+      return Error(Code::invalid, "server-data names nothing on this machine",
+                   "give the folder in which a server on this machine keeps its files")
+          .at(path);
+    }
+  }
+  return {};
 }
 
 Result<CompareSpec> make_spec(const Experiment& experiment) {

@@ -89,4 +89,7 @@ struct CompareSpec {
 /// The common options, with those of each table on top. `invalid` names the option.
 Result<CompareSpec> make_spec(const Experiment& experiment);
 
+/// `invalid` if a folder that the spec names, and that must be there, is not.
+Result<void> check_places(const CompareSpec& spec);
+
 }  // namespace headrace::advisor

@@ -47,6 +47,14 @@ TEST(Spec, DefaultsAreAllModesThreeEpochsThreeRepeats) {
   EXPECT_THAT(table.media_of(Mode::keep), ElementsAre("none"));
 }
 
+TEST(Spec, AServersFolderMustBeThere) {
+  EXPECT_TRUE(check_places(spec_of("uri: /d\nserver-data: /")).ok());
+  const auto missing = check_places(spec_of("uri: /d\nserver-data: [/, /nowhere/at/all]"));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code(), Code::invalid);
+  EXPECT_EQ(missing.error().place(), "/nowhere/at/all");
+}
+
 TEST(Spec, OptionsAreHandedOnToRead) {
   const auto spec = spec_of(
       "uri: /d\nepochs: 5\nbatch: 64\nworld_size: 2\nrank: 1\ndrop-last: true\npad: false\n"

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/advisor/yaml.h"
 
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-
 #include "headrace/base/data_file.h"
+#include "headrace/base/small_file.h"
 
 namespace headrace::advisor {
 
@@ -14,9 +11,7 @@ Result<DataFile> read_data_file(const std::string& path, std::string_view name) 
   if (path.empty()) {
     HEADRACE_TRY(file.path, find_data_file(name));
   }
-  std::ifstream stream(file.path, std::ios::binary);
-  file.text.assign(std::istreambuf_iterator<char>(stream), {});
-  if (!stream) return errno_error(errno, "read").at(file.path);
+  HEADRACE_TRY(file.text, read_small_file(file.path));
   return file;
 }
 

@@ -107,7 +107,9 @@ bool succeeded(const advisor::Comparison& found) {
 
 Result<advisor::CompareSpec> spec_of(const Arguments& arguments) {
   HEADRACE_TRY(const auto experiment, experiment_of(arguments));
-  return advisor::make_spec(experiment);
+  HEADRACE_TRY(auto spec, advisor::make_spec(experiment));
+  HEADRACE_TRY(advisor::check_places(spec));
+  return spec;
 }
 
 Result<int> run(const Arguments& arguments, const std::stop_token& stop) {

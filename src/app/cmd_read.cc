@@ -92,6 +92,7 @@ void add_read(CLI::App& root, Invocation& invocation) {
       "launch_seconds counts from the process's start to the first batch. accelerator_busy is the\n"
       "time the accelerator computed over all time, the first step of an epoch excluded.");
   command->callback([&invocation, arguments] {
+    check_job_options(arguments->job);
     invocation.run = [arguments](const std::stop_token& stop) { return run(*arguments, stop); };
   });
 }

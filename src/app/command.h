@@ -21,6 +21,7 @@ struct Invocation {
 
 void add_bench_decode(CLI::App& root, Invocation& invocation);
 void add_compare(CLI::App& root, Invocation& invocation);
+void add_convert(CLI::App& root, Invocation& invocation);
 void add_fetch(CLI::App& root, Invocation& invocation);
 void add_inspect(CLI::App& root, Invocation& invocation);
 void add_keep(CLI::App& root, Invocation& invocation);

@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "headrace/base/small_file.h"
 #include "headrace/decode/picture_report.h"
 
 namespace headrace::app {
@@ -20,9 +18,8 @@ Result<int> inspect_picture(const std::string& path, bool json) {
     return Error(Code::invalid, "a folder, not a picture",
                  "give the path of one picture, or leave --decode out")
         .at(path);
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file.is_open() || file.bad()) return errno_error(errno, "read").at(path);
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 30U;
+  HEADRACE_TRY(const auto bytes, read_small_file(path, kLargest));
   const auto report = report_picture(as_byte_span(bytes));
   const std::string_view verdict = report.decodes ? "decodes" : "rejected";
   if (json) {

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "headrace/base/cli_numbers.h"
 #include "source_options.h"
 
 namespace headrace::app {
@@ -80,7 +81,10 @@ void add_work(CLI::App& command, JobArguments& a) {
   command.add_option("--on-bad", a.on_bad, "A damaged sample: error, skip or substitute")
       ->check(CLI::IsMember(policies()))
       ->capture_default_str();
-  command.add_option("--max-bad", loader.max_bad, "Share of an epoch that may be bad, 0 to 1")
+  command
+      .add_option("--max-bad", loader.max_bad,
+                  "Share of an epoch that may be bad, such as 0.1% or 0.001")
+      ->transform(as_share())
       ->capture_default_str();
   command.add_option("--quarantine", loader.quarantine, "File that bad samples are listed in");
 }
@@ -122,6 +126,13 @@ Result<JobOptions> JobArguments::to_options() const {
   loader.decode = !no_decode;
   if (size != 0) loader.transform.width = loader.transform.height = size;
   return options;
+}
+
+void check_job_options(const JobArguments& arguments) {
+  const auto options = arguments.to_options();
+  const auto checked = options ? check_options(*options) : Result<void>(options.error());
+  if (!checked && checked.error().code() == Code::invalid)
+    throw CLI::ValidationError("options", checked.error().to_string());
 }
 
 void add_job_options(CLI::App& command, JobArguments& arguments) {

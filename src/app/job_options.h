@@ -37,4 +37,7 @@ struct JobArguments {
 /// `arguments` must live until the command has run.
 void add_job_options(CLI::App& command, JobArguments& arguments);
 
+/// For the command's callback. Throws the parser's error if the options do not fit each other.
+void check_job_options(const JobArguments& arguments);
+
 }  // namespace headrace::app

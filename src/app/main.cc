@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   Invocation invocation;
   add_bench_decode(root, invocation);
   add_compare(root, invocation);
+  add_convert(root, invocation);
   add_fetch(root, invocation);
   add_inspect(root, invocation);
   add_keep(root, invocation);

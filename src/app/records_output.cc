@@ -26,13 +26,6 @@ Json notices_json(const std::vector<Notice>& notices) {
   return json;
 }
 
-std::string notices_text(const std::vector<Notice>& notices) {
-  std::string text;
-  for (const Notice& notice : notices)
-    text += fmt::format("note: {} ({} times)\n", notice.text, notice.count);
-  return text;
-}
-
 Json damage_json(const std::vector<PlacedDamage>& damage) {
   Json json = Json::array();
   for (const PlacedDamage& one : damage) {
@@ -61,16 +54,28 @@ std::string label_name(float label, const std::vector<std::string>& classes) {
 
 }  // namespace
 
-std::string pack_json(const PackReport& report, double seconds,
-                      const std::vector<Notice>& notices) {
+std::string notices_text(const std::vector<Notice>& notices) {
+  std::string text;
+  for (const Notice& notice : notices)
+    text += fmt::format("note: {} ({} times)\n", notice.text, notice.count);
+  return text;
+}
+
+std::string convert_json(const ConvertReport& report, const std::string& format, double seconds,
+                         const std::vector<Notice>& notices) {
   Json json{{"schema", 1},
-            {"format", "recordio"},
+            {"format", format},
+            {"end", report.complete ? "complete" : "part"},
             {"samples", report.samples},
             {"skipped", report.skipped},
             {"payload_bytes", report.payload_bytes},
             {"record_bytes", report.record_bytes},
+            {"shards_found", report.shards_found},
             {"seconds", seconds},
             {"objects", report.keys}};
+  json["sets"] = Json::array();
+  for (const WrittenSet& set : report.sets)
+    json["sets"].push_back({{"key", set.key}, {"samples", set.samples}, {"shards", set.shards}});
   json["skipped_samples"] = Json::array();
   for (const SkippedSample& skipped : report.first_skipped)
     json["skipped_samples"].push_back({{"name", skipped.name}, {"why", skipped.why}});
@@ -78,23 +83,80 @@ std::string pack_json(const PackReport& report, double seconds,
   return dump(json);
 }
 
-std::string pack_text(const PackReport& report, double seconds,
-                      const std::vector<Notice>& notices) {
+std::string convert_text(const ConvertReport& report, double seconds,
+                         const std::vector<Notice>& notices) {
+  constexpr std::size_t kShown = 20;
   std::string text =
-      fmt::format("packed {} samples, {} of pictures, in {:.1f} s ({:.0f}/s)\n", report.samples,
+      fmt::format("wrote {} samples, {} of pictures, in {:.1f} s ({:.0f}/s)\n", report.samples,
                   human_bytes(static_cast<double>(report.payload_bytes)), seconds,
                   static_cast<double>(report.samples) / std::max(seconds, 1e-9));
-  for (const std::string& key : report.keys) text += fmt::format("  {}\n", key);
+  if (report.shards_found != 0)
+    text += fmt::format("{} shards were finished before\n", report.shards_found);
+  for (const WrittenSet& set : report.sets)
+    text += fmt::format("  {}: {} samples, {} shards\n", set.key, set.samples, set.shards);
+  for (std::size_t i = 0; i < std::min(kShown, report.keys.size()); ++i)
+    text += fmt::format("  {}\n", report.keys[i]);
+  if (report.keys.size() > kShown)
+    text += fmt::format("  … {} objects in all\n", report.keys.size());
+  if (!report.complete) text += "the set is open: write the other parts, then --finish\n";
   if (report.skipped != 0) text += fmt::format("{} samples were left out:\n", report.skipped);
   for (const SkippedSample& skipped : report.first_skipped)
     text += fmt::format("  {}: {}\n", skipped.name, skipped.why);
   return text + notices_text(notices);
 }
 
+namespace {
+
+std::string_view odd_kind(OddPicture::Kind kind) {
+  switch (kind) {
+    case OddPicture::Kind::smallest:
+      return "smallest";
+    case OddPicture::Kind::largest:
+      return "largest";
+    case OddPicture::Kind::stretched:
+      break;
+  }
+  return "stretched";
+}
+
+/// Lines for people: labels, their balance, sizes.
+std::string balance_text(const VerifyReport& report, const std::vector<std::string>& classes) {
+  std::string text;
+  if (!report.labels.empty()) {
+    const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [least, most] =
+        std::minmax_element(report.labels.begin(), report.labels.end(), by_count);
+    text += fmt::format("  labels {} to {}, {} of them; {} samples of {} to {} of {}\n",
+                        report.labels.begin()->first, report.labels.rbegin()->first,
+                        report.labels.size(), least->second, label_name(least->first, classes),
+                        most->second, label_name(most->first, classes));
+  }
+  if (report.unlabelled != 0)
+    text += fmt::format("  {} samples have no label\n", report.unlabelled);
+  if (!report.empty_classes.empty())
+    text += fmt::format("  classes without a sample: {}\n", fmt::join(report.empty_classes, ", "));
+  if (report.good == 0) return text;
+  text += fmt::format("  sizes {} to {}:\n", human_bytes(static_cast<double>(report.smallest)),
+                      human_bytes(static_cast<double>(report.largest)));
+  constexpr std::uint64_t kBar = 50;
+  const std::uint64_t most = *std::ranges::max_element(report.sizes);
+  for (std::size_t i = 0; i < report.sizes.size(); ++i) {
+    const std::uint64_t count = report.sizes.at(i);
+    if (count == 0) continue;
+    text += fmt::format("    from {:>9}  {:<50} {}\n",
+                        human_bytes(static_cast<double>(std::uint64_t{1} << i)),
+                        std::string((count * kBar + most - 1) / most, '#'), count);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string verify_json(const VerifyReport& report, const std::vector<std::string>& classes,
                         const std::vector<Notice>& notices) {
   Json json{{"schema", 1},
             {"end", report.clean() ? "clean" : "damaged"},
+            {"decoded", report.decoded},
             {"samples", report.samples},
             {"good", report.good},
             {"bad", report.bad},
@@ -118,6 +180,23 @@ std::string verify_json(const VerifyReport& report, const std::vector<std::strin
                               {"sample", bad.sample},
                               {"name", bad.name}});
   }
+  json["missing"] = report.missing;
+  json["unlabelled"] = report.unlabelled;
+  json["empty_classes"] = report.empty_classes;
+  json["sizes"] = Json::array();  // how many have that many bytes or more, up to the next
+  for (std::size_t i = 0; i < report.sizes.size(); ++i) {
+    if (report.sizes.at(i) != 0)
+      json["sizes"].push_back({{"from", std::uint64_t{1} << i}, {"samples", report.sizes.at(i)}});
+  }
+  json["odd"] = Json::array();
+  for (const OddPicture& one : report.odd) {
+    json["odd"].push_back({{"why", odd_kind(one.kind)},
+                           {"name", one.name},
+                           {"sample", one.sample},
+                           {"bytes", one.bytes},
+                           {"width", one.size.width},
+                           {"height", one.size.height}});
+  }
   json["repeated"] = report.repeated;
   json["repeated_pictures"] = Json::array();
   for (const SameContent& same : report.first_repeated) {
@@ -138,16 +217,9 @@ std::string verify_text(const VerifyReport& report, const std::vector<std::strin
                   report.clean() ? "clean" : "damaged", report.samples, report.good, report.bad,
                   human_bytes(static_cast<double>(report.payload_bytes)));
   for (const auto& [kind, count] : report.kinds) text += fmt::format("  {:<8} {}\n", kind, count);
-  text += fmt::format("{} labels", report.labels.size());
-  if (!report.labels.empty()) {
-    const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto [least, most] =
-        std::minmax_element(report.labels.begin(), report.labels.end(), by_count);
-    text += fmt::format(", from {} samples ({}) to {} ({})", least->second,
-                        label_name(least->first, classes), most->second,
-                        label_name(most->first, classes));
-  }
-  text += '\n';
+  if (!report.decoded) text += "  nothing was decoded: --decode looks inside the pictures\n";
+  text += balance_text(report, classes);
+  if (!report.missing.empty()) text += fmt::format("missing: {}\n", report.missing);
   for (std::size_t i = 0; i < std::min(kShown, report.first_bad.size()); ++i)
     text += fmt::format("bad: {}: {}\n", report.first_bad[i].name, report.first_bad[i].why);
   if (report.bad > kShown) text += fmt::format("bad: … and {} more\n", report.bad - kShown);
@@ -219,6 +291,27 @@ std::string records_end_json(const RecordsEnd& end) {
       {"schema", 1}, {"end", end.damage.empty() ? "clean" : "damaged"}, {"records", end.records}};
   json["damage"] = damage_json(end.damage);
   return dump(json);
+}
+
+std::string replayed_json(const Replayed& replayed) {
+  const QuarantineLine& line = replayed.line;
+  return dump({{"uri", line.uri},
+               {"object", line.object},
+               {"name", line.name},
+               {"sample", line.sample},
+               {"offset", line.offset},
+               {"bytes", line.bytes},
+               {"sha256", replayed.sha256},
+               {"then", line.reason},
+               {"now", replayed.why.empty() ? "good" : replayed.why}});
+}
+
+std::string replayed_text(const Replayed& replayed) {
+  const QuarantineLine& line = replayed.line;
+  return fmt::format("{} {} @ {}, {} bytes, {}\n  then: {}\n  now:  {}", line.uri, line.name,
+                     line.offset, line.bytes,
+                     replayed.sha256.empty() ? "not readable" : replayed.sha256, line.reason,
+                     replayed.why.empty() ? "good" : replayed.why);
 }
 
 }  // namespace headrace::app

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file What pack, verify and inspect print: JSON for programs, text for people. Pure.
+/// \file What pack, convert, verify and inspect print: JSON for programs, text for people. Pure.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "headrace/base/notices.h"
+#include "headrace/records/convert/convert.h"
 #include "headrace/records/inspect/inspect.h"
-#include "headrace/records/pack/pack.h"
+#include "headrace/records/inspect/replay.h"
 #include "headrace/records/verify/verify.h"
 
 namespace headrace::app {
 
-std::string pack_json(const PackReport& report, double seconds, const std::vector<Notice>& notices);
-std::string pack_text(const PackReport& report, double seconds, const std::vector<Notice>& notices);
+std::string notices_text(const std::vector<Notice>& notices);
+
+std::string convert_json(const ConvertReport& report, const std::string& format, double seconds,
+                         const std::vector<Notice>& notices);
+std::string convert_text(const ConvertReport& report, double seconds,
+                         const std::vector<Notice>& notices);
 
 /// `classes` gives the labels their names, where there are names.
 std::string verify_json(const VerifyReport& report, const std::vector<std::string>& classes,
@@ -27,5 +32,9 @@ std::string summary_text(const Summary& summary, const std::vector<Notice>& noti
 /// One line each, without the line end.
 std::string record_json(const RecordLine& line);
 std::string records_end_json(const RecordsEnd& end);
+
+/// One line each, without the line end.
+std::string replayed_json(const Replayed& replayed);
+std::string replayed_text(const Replayed& replayed);
 
 }  // namespace headrace::app

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "headrace/records/pack/pack.h"
+#include "headrace/records/convert/convert.h"
 
 namespace headrace::app {
 

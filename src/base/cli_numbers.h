@@ -10,6 +10,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -33,6 +34,26 @@ inline std::string wrapped_number(const std::string& text) {
 inline CLI::Validator at_least_one() {
   return {[](std::string& text) { return text == "0" ? "0 is below 1" : std::string(); },
           "POSITIVE"};
+}
+
+/// For shares: "0.1%" becomes 0.001; what is not from 0 to 1, or from 0% to 100%, is refused.
+inline CLI::Validator as_share() {
+  return {[](std::string& text) {
+            const bool percent = text.ends_with('%');
+            const std::string number = percent ? text.substr(0, text.size() - 1) : text;
+            double value = 0;
+            const char* const end = number.data() + number.size();
+            const auto parsed = std::from_chars(number.data(), end, value);
+            if (parsed.ec != std::errc() || parsed.ptr != end)
+              return "\"" + text + "\" is no share, such as 0.001 or 0.1%";
+            if (percent) value /= 100;
+            if (!(value >= 0 && value <= 1)) return text + " is not from 0 to 1";
+            std::array<char, 32> exact{};
+            const auto written = std::to_chars(exact.data(), exact.data() + exact.size(), value);
+            text.assign(exact.data(), written.ptr);
+            return std::string();
+          },
+          "SHARE"};
 }
 
 /// For every unsigned option of `app` and its subcommands.

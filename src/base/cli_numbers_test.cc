@@ -49,5 +49,26 @@ TEST(CliNumbers, WhatWouldWrapIsRefused) {
   EXPECT_FALSE(parse({"many", "--count"}).good);
 }
 
+TEST(CliNumbers, SharesArePartsOrPercents) {
+  const auto share = [](std::string text) {
+    double value = -1;
+    CLI::App app("test");
+    app.add_option("--share", value)->transform(as_share());
+    try {
+      app.parse(std::vector<std::string>{std::move(text), "--share"});
+    } catch (const CLI::ParseError&) {
+      return -1.0;
+    }
+    return value;
+  };
+  EXPECT_EQ(share("0.1%"), 0.001);
+  EXPECT_EQ(share("100%"), 1.0);
+  EXPECT_EQ(share("0"), 0.0);
+  EXPECT_EQ(share("0.25"), 0.25);
+  EXPECT_EQ(share("1e-3"), 0.001);
+  for (const auto* wrong : {"101%", "1.5", "-0.1", "-1%", "nan", "inf", "x", "%", "", "1 %", "5%%"})
+    EXPECT_EQ(share(wrong), -1.0) << wrong;
+}
+
 }  // namespace
 }  // namespace headrace

@@ -44,8 +44,17 @@ struct JobOptions {
   std::function<void(std::uint64_t bytes_done, std::uint64_t bytes_total)> on_fetch;
 };
 
+/// Whether the options fit each other, before anything is opened.
+///  * `invalid`   one belongs to another mode, both named; the medium is not in data/media.yaml
+Result<void> check_options(const JobOptions& options);
+
+/// Drops what belongs to other modes than the job's own: for a job, such as validation, that was
+/// made from another's options.
+void drop_other_modes(JobOptions& options);
+
 class Job {
  public:
+  /// Checks the options first.
   static Result<std::unique_ptr<Job>> open(const JobOptions& options, const std::stop_token& stop);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

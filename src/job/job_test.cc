@@ -21,8 +21,8 @@ class JobTest : public ::testing::Test {
  protected:
   JobOptions options(Mode mode) {
     JobOptions job{.uri = pictures_.path(), .mode = mode};
-    job.keep_dir = (scratch_.path() / "keep").string();
-    job.pipe_pairs = true;
+    if (mode == Mode::keep) job.keep_dir = (scratch_.path() / "keep").string();
+    job.pipe_pairs = mode == Mode::pipe;
     job.loader.batch = 4;
     job.loader.epochs = 2;
     job.loader.transform.width = job.loader.transform.height = 16;

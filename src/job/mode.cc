@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
+
 #include "headrace/base/uri.h"
 #include "headrace/job/job.h"
+#include "headrace/job/media_file.h"
 
 namespace headrace {
 
@@ -33,6 +36,49 @@ Result<Mode> parse_mode(std::string_view text) {
 Mode default_mode(std::string_view uri) {
   const auto parsed = parse_uri(uri);
   return parsed.ok() && parsed->scheme == Scheme::s3 ? Mode::keep : Mode::direct;
+}
+
+void drop_other_modes(JobOptions& options) {
+  const Mode mode = options.mode.value_or(default_mode(options.uri));
+  if (mode != Mode::keep) {
+    options.keep_dir.clear();
+    options.keep_bytes = 0;
+  }
+  if (mode != Mode::pipe) {
+    options.pipe_dir.clear();
+    options.pipe_channel = JobOptions().pipe_channel;
+    options.pipe_pairs = false;
+  }
+}
+
+Result<void> check_options(const JobOptions& options) {
+  const Mode mode = options.mode.value_or(default_mode(options.uri));
+  const bool copied = mode == Mode::direct || mode == Mode::file;
+  struct Rule {
+    std::string_view option;
+    bool given;
+    bool fits;
+    std::string_view belongs_to;
+  };
+  const std::array<Rule, 6> rules = {{
+      {"--local", !options.local.empty(), copied, "direct and file"},
+      {"--keep-dir", !options.keep_dir.empty(), mode == Mode::keep, "keep"},
+      {"--keep-size", options.keep_bytes != 0, mode == Mode::keep, "keep"},
+      {"--pipe-dir", !options.pipe_dir.empty(), mode == Mode::pipe, "pipe"},
+      {"--channel", options.pipe_channel != JobOptions().pipe_channel, mode == Mode::pipe, "pipe"},
+      {"--pairs", options.pipe_pairs, mode == Mode::pipe, "pipe"},
+  }};
+  for (const Rule& rule : rules) {
+    if (!rule.given || rule.fits) continue;
+    return Error(Code::invalid,
+                 fmt::format("{} belongs to mode {}, and this job has mode {}", rule.option,
+                             rule.belongs_to, to_string(mode)),
+                 fmt::format("leave {} out, or choose --mode", rule.option));
+  }
+  if (options.medium.empty()) return {};
+  HEADRACE_TRY(const auto media, load_media());
+  HEADRACE_TRY(media.find(options.medium));
+  return {};
 }
 
 }  // namespace headrace

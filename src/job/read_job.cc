@@ -85,6 +85,7 @@ JobOptions validation_job(const ReadOptions& options, const Job& training,
   job.local = options.validation_local;
   job.open.list.clear();
   job.pipe_channel = "validation";
+  drop_other_modes(job);
   job.open.classes = training.dataset().classes();
   job.start = false;
   job.resume.reset();

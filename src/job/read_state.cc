@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <utility>
 
+#include "headrace/base/small_file.h"
 #include "headrace/base/unique_fd.h"
 
 namespace headrace {
@@ -166,11 +166,8 @@ Result<void> save(const ReadState& state, const std::string& path) {
 Result<ReadState> load_read_state(std::span<const std::string> paths) {
   std::vector<ReadState> states;
   for (const std::string& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return errno_error(errno, "open the state file").at(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    HEADRACE_TRY(auto state, ReadState::parse(text.str()).at(path));
+    HEADRACE_TRY(const auto text, read_small_file(path));
+    HEADRACE_TRY(auto state, ReadState::parse(text).at(path));
     states.push_back(std::move(state));
   }
   if (states.size() == 1) return std::move(states.front());

@@ -123,6 +123,7 @@ TEST(BadSamples, EndInAnErrorWhenEightSubstitutesAreBadToo) {
   EXPECT_TRUE(got.batches.empty());
 }
 
+// Promise L7: What looks damaged is read once more past every cache before it is called bad.
 TEST(BadSamples, AreReadOnceMorePastEveryCacheBeforeTheyAreCalledSo) {
   World world(10);
   const std::string key = world.key(3);
@@ -138,6 +139,10 @@ TEST(BadSamples, AreReadOnceMorePastEveryCacheBeforeTheyAreCalledSo) {
   }
   EXPECT_EQ(looks, 2);
   EXPECT_EQ(fresh, 1);
+  const auto notices = world.context.notices->all();
+  EXPECT_TRUE(std::any_of(notices.begin(), notices.end(), [](const Notice& notice) {
+    return notice.kind == "read-again";
+  })) << "a machine that reads wrongly once must be known";
 }
 
 // Promise L6: A failure that may pass is retried and then fails the job; it is never skipped.
@@ -220,6 +225,29 @@ TEST(BadSamples, AreListedOnceWithPlaceAndReason) {
     EXPECT_EQ(json["position"], order.find(3));
   }
   EXPECT_EQ(lines, 2U);
+}
+
+// Promise L8: The sample that ends a job is named in the quarantine file, too.
+TEST(BadSamples, ThatEndTheJobAreListedToo) {
+  for (const OnBad policy : {OnBad::error, OnBad::substitute}) {
+    const testing::TemporaryFolder folder;
+    World world(10);
+    auto options = small_job();
+    options.on_bad = policy;
+    options.shuffle = Shuffle::none;
+    options.quarantine = (folder.path() / "bad.jsonl").string();
+    for (std::uint64_t i = policy == OnBad::error ? 3 : 0; i < 10; ++i)
+      world.store.fail(world.key(i), Code::corrupt);
+    const auto got = run(world, options);
+    ASSERT_TRUE(got.error);
+    std::ifstream file(options.quarantine);
+    std::string line;
+    ASSERT_TRUE(std::getline(file, line));
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_EQ(json["record"], 0);
+    EXPECT_EQ(json["name"], world.dataset->name(SampleId{json["sample"].get<std::uint64_t>()}));
+    EXPECT_FALSE(std::getline(file, line)) << "one line for the one that ended it";
+  }
 }
 
 TEST(BadSamples, ThatCannotBeListedStopTheJob) {

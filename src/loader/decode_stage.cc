@@ -47,6 +47,7 @@ class DecodeThread {
       if (trouble) {
         settle(*task, item, std::move(*trouble));
       } else {
+        if (item.suspicion) note_second_look(item);
         job_.window.finish(*task->work, task->index);
       }
     }
@@ -105,14 +106,15 @@ class DecodeThread {
     const bool can_go_back = job_.feed.random_access();
     if (trouble.suspicious && !item.looked_again && can_go_back) {
       item.looked_again = true;
+      item.suspicion = std::move(trouble.error);
       return ask_again(task, item, true);
     }
     Error error = std::move(trouble.error).at(job_.dataset.name(id));
-    if (!trouble.bad_sample) return job_.window.fail(*task.work, std::move(error));
+    if (!trouble.bad_sample) return job_.window.fail(*task.work, task.index, std::move(error));
     if (!item.damage) item.damage = error;
     switch (job_.options.on_bad) {
       case OnBad::error:
-        return job_.window.fail(*task.work, std::move(error).advise(kRemedy));
+        return job_.window.fail(*task.work, task.index, std::move(error).advise(kRemedy));
       case OnBad::skip:
         item.left_out = true;
         return job_.window.finish(*task.work, task.index);
@@ -121,7 +123,7 @@ class DecodeThread {
     }
     if (item.attempt == kSubstituteAttempts) {
       return job_.window.fail(
-          *task.work,
+          *task.work, task.index,
           Error(error.code(), fmt::format("bad, and so are {} substitutes; the last: {}",
                                           kSubstituteAttempts, error.to_string()))
               .at(item.damage->place()));
@@ -131,8 +133,19 @@ class DecodeThread {
     item.slot.sample_id = order.substitute(item.slot.position, item.attempt);
     item.slot.substitute = true;
     item.looked_again = false;
+    item.suspicion.reset();
     ++item.attempt;
     ask_again(task, item, false);
+  }
+
+  /// Memory, a page cache or a disk gave wrong bytes once: it will again.
+  void note_second_look(const Item& item) {
+    job_.context.notices->add(
+        "read-again",
+        fmt::format("{} was damaged when it was read first ({}) and good when it was "
+                    "read again past the caches: this machine's memory or disk may "
+                    "be failing",
+                    job_.dataset.name(SampleId{item.slot.sample_id}), item.suspicion->cause()));
   }
 
   void ask_again(const Window::Task& task, Item& item, bool fresh) {

@@ -198,7 +198,10 @@ class LoaderImpl final : public Loader {
     auto popped = window_.pop(stop);
     context_.metrics->add(Metric::wait_next_nanos,
                           static_cast<std::uint64_t>((context_.clock->now() - before).count()));
-    if (!popped) return std::move(popped).error();
+    if (!popped) {
+      if (const auto bad = window_.failed_place()) HEADRACE_TRY(tally_.list(*bad));
+      return std::move(popped).error();
+    }
     Work& work = **popped;
     HEADRACE_TRY(tally_.add(work, state_));
     ++step_;

@@ -45,7 +45,8 @@ struct LoaderOptions {
   DecodeLimits limits;
   OnBad on_bad = OnBad::error;
   double max_bad = 1.0;    ///< share of an epoch's samples that may be bad before it is an error
-  std::string quarantine;  ///< JSON lines of bad samples are appended here; empty: not written
+  std::string quarantine;  ///< JSON lines of bad samples are appended here, of the one that ends
+                           ///< the job too; empty: not written
   std::string uri;         ///< of the data set, as the quarantine file names it
   bool decode = true;      ///< false: payloads are digested and dropped; slots only, no pixels
   /// Scratch space for what the first decode of each JPEG found out, so that later epochs read

@@ -25,6 +25,7 @@ Result<void> Quarantine::add(const Entry& entry, const Error& why) {
       {"uri", entry.uri},
       {"name", entry.name},
       {"object", entry.extent.key},
+      {"record", entry.record},
       {"sample", entry.sample},
       {"epoch", entry.epoch},
       {"position", entry.position},

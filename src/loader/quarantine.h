@@ -4,8 +4,10 @@
 /// Not thread-safe: one writer a process. Each line is one write to a file opened for appending,
 /// so lines of different ranks do not mix:
 ///
-///     {"uri":"s3://b/train","name":"cat/7.jpg","object":"cat/7.jpg","sample":41,"epoch":0,
-///      "position":7,"offset":0,"bytes":5321,"code":"corrupt","reason":"..."}
+///     {"uri":"s3://b/train","name":"cat/7.jpg","object":"cat/7.jpg","record":0,"sample":41,
+///      "epoch":0,"position":7,"offset":0,"bytes":5321,"code":"corrupt","reason":"..."}
+///
+/// `headrace inspect --replay FILE` reads them again.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +30,7 @@ class Quarantine {
     std::string uri;  ///< of the data set
     std::string name;
     Extent extent;
+    std::uint64_t record = 0;  ///< within the object
     std::uint64_t sample = 0, epoch = 0, position = 0;
   };
   Result<void> add(const Entry& entry, const Error& why);

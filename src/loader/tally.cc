@@ -15,7 +15,6 @@ Tally::Tally(const Dataset& dataset, const LoaderOptions& options, const Plan& p
       quarantine_(std::move(quarantine)) {}
 
 Result<void> Tally::add(const Work& work, State& state) {
-  const Order order(options_.shuffle, options_.seed, work.epoch, dataset_.size());
   State after = state;
   Ledger& ledger = after.ledger;
   for (const Item& item : work.items) {
@@ -32,14 +31,7 @@ Result<void> Tally::add(const Work& work, State& state) {
       after.set_digest += item.set;
     }
     if (item.damage && quarantine_.enabled()) {
-      const SampleId bad{order.at(item.slot.position)};
-      HEADRACE_TRY(quarantine_.add({.uri = options_.uri,
-                                    .name = dataset_.name(bad),
-                                    .extent = dataset_.locate(bad),
-                                    .sample = static_cast<std::uint64_t>(bad),
-                                    .epoch = work.epoch,
-                                    .position = item.slot.position},
-                                   *item.damage));
+      HEADRACE_TRY(list({work.epoch, item.slot.position, *item.damage}));
       ++ledger.quarantined;
     }
   }
@@ -52,6 +44,20 @@ Result<void> Tally::add(const Work& work, State& state) {
   }
   state = std::move(after);
   return {};
+}
+
+Result<void> Tally::list(const FailedPlace& bad) {
+  if (!quarantine_.enabled()) return {};
+  const Order order(options_.shuffle, options_.seed, bad.epoch, dataset_.size());
+  const SampleId id{order.at(bad.position)};
+  return quarantine_.add({.uri = options_.uri,
+                          .name = dataset_.name(id),
+                          .extent = dataset_.locate(id),
+                          .record = record_number(dataset_, id),
+                          .sample = static_cast<std::uint64_t>(id),
+                          .epoch = bad.epoch,
+                          .position = bad.position},
+                         bad.damage);
 }
 
 std::unique_ptr<Batch> fill_in(Work& work) {

@@ -23,6 +23,8 @@ class Tally {
   /// Counts the batch. `corrupt` once more samples of the epoch are bad than options.max_bad
   /// allows; the batch is not delivered then.
   Result<void> add(const Work& work, State& state);
+  /// Lists the sample that ended the job; it is in no sum.
+  Result<void> list(const FailedPlace& bad);
 
  private:
   const Dataset& dataset_;

@@ -139,8 +139,11 @@ void Window::finish(Work& work, std::size_t index) {
   finish_locked(work);
 }
 
-void Window::fail(Work& work, Error error) {
+void Window::fail(Work& work, std::size_t index, Error error) {
   const MutexLock lock(mutex_);
+  const Item& item = work.items[index];
+  if (!work.error && item.damage && !item.slot.padding)
+    work.bad = {.epoch = work.epoch, .position = item.slot.position, .damage = *item.damage};
   fail_locked(work, std::move(error));
   finish_locked(work);
 }
@@ -172,6 +175,12 @@ Result<std::unique_ptr<Work>> Window::pop(const std::stop_token& stop) {
   room_.notify_all();
   work_.notify_all();
   return work;
+}
+
+std::optional<FailedPlace> Window::failed_place() const {
+  const MutexLock lock(mutex_);
+  if (works_.empty() || !works_.front()->bad) return std::nullopt;
+  return works_.front()->bad;
 }
 
 std::string Window::waits_for() const {

@@ -32,10 +32,18 @@ struct Item {
   bool left_out = false;             ///< a bad sample under `skip`
   std::optional<Result<Bytes>> got;  ///< the frame
   ByteBudget::Grant grant;
-  std::optional<Error> damage;  ///< of the sample that was asked for, if it is bad
+  std::optional<Error> suspicion;  ///< what the first of two looks found
+  std::optional<Error> damage;     ///< of the sample that was asked for, if it is bad
   std::vector<float> labels;
   Hash128 order;
   Hash128 set;
+};
+
+/// The place whose sample a batch failed for.
+struct FailedPlace {
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;
+  Error damage;
 };
 
 /// One batch, on its way.
@@ -50,6 +58,7 @@ struct Work {
   std::size_t awaited = 0;           ///< of these, items whose bytes have not come
   std::unique_ptr<OpenBatch> batch;  ///< made when its turn is near
   std::optional<Error> error;        ///< the first
+  std::optional<FailedPlace> bad;    ///< what it is about
 };
 
 class Window {
@@ -93,12 +102,15 @@ class Window {
   std::optional<Task> take(const std::stop_token& stop);
   /// The place is filled, or left out.
   void finish(Work& work, std::size_t index);
-  void fail(Work& work, Error error);
+  /// Because of the place at `index`.
+  void fail(Work& work, std::size_t index, Error error);
 
   // The consumer.
 
   /// Waits for the first batch. Its error, or `cancelled`; after an error the window stays.
   Result<std::unique_ptr<Work>> pop(const std::stop_token& stop);
+  /// Once `pop` gave an error: the sample whose fault it was, if it was one's.
+  std::optional<FailedPlace> failed_place() const;
   /// "origin", "decode" or "consumer".
   std::string waits_for() const;
 

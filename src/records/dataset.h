@@ -103,6 +103,10 @@ class Dataset {
   virtual std::vector<PlacedDamage> damage() const { return {}; }
 };
 
+/// Number of a sample's record within its object, from 0; stretches that are damage count. For
+/// messages: some reads of the index.
+std::uint64_t record_number(const Dataset& set, SampleId id);
+
 struct OpenOptions {
   std::string format = "auto";  ///< auto: found from content
   std::string list;  ///< a .lst, .csv or manifest: a local file, else a key of the store; or empty

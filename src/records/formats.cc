@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/records/folder/folder.h"
+#include "headrace/records/folder/writer.h"
 #include "headrace/records/manifest/manifest.h"
 #include "headrace/records/manifest/writer.h"
 #include "headrace/records/mds/mds.h"
@@ -43,7 +44,10 @@ std::span<const Format> formats() {
        .kind = manifest_kind(),
        .open = open_manifest,
        .writer = &manifest::writer_kind()},
-      {.name = "folder", .kind = {.what = "labelled folder"}, .open = open_folder},
+      {.name = "folder",
+       .kind = {.what = "labelled folder"},
+       .open = open_folder,
+       .writer = &folder_writer_kind()},
   }};
   return kFormats;
 }

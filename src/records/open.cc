@@ -84,6 +84,21 @@ class Finder {
 
 }  // namespace
 
+std::uint64_t record_number(const Dataset& set, SampleId id) {
+  const std::string key = set.locate(id).key;
+  std::uint64_t low = 0;  // samples of one object are neighbours, in order
+  std::uint64_t high = static_cast<std::uint64_t>(id);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (set.locate(SampleId{middle}).key < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return static_cast<std::uint64_t>(id) - low;
+}
+
 Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& context,
                                               const OpenOptions& options) {
   if (!options.list.empty()) return open_list(store, context, options);

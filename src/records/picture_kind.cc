@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
+
+#include "headrace/records/picture_end.h"
 
 namespace headrace {
 namespace {
@@ -53,20 +53,12 @@ bool is_picture_name(std::string_view name) {
 }
 
 std::string_view picture_problem(ByteSpan bytes) {
-  const std::string_view text = as_text(bytes);
   const std::string_view kind = picture_kind(bytes);
   if (kind == "empty") return "an empty picture";
   if (kind == "unknown") return "no picture: its first bytes are of no known kind";
-  // Ends are looked for, not expected at the end: many files carry something behind them.
-  if (kind == "jpeg" && text.rfind("\xff\xd9"sv) == std::string_view::npos)
-    return "a JPEG without its end mark";
-  if (kind == "png" && text.rfind("IEND"sv) == std::string_view::npos)
-    return "a PNG without its last chunk";
-  if (kind == "webp") {
-    std::uint32_t length = 0;
-    std::memcpy(&length, &bytes[4], sizeof length);
-    if (std::uint64_t{length} + 8 > bytes.size()) return "a WebP that is shorter than it says";
-  }
+  if (kind == "jpeg") return jpeg_end_problem(bytes);
+  if (kind == "png") return png_end_problem(bytes);
+  if (kind == "webp") return webp_end_problem(bytes);
   return {};
 }
 

@@ -17,8 +17,8 @@ std::string_view picture_suffix(ByteSpan bytes);
 /// True for names that end as pictures do, in any case; or in ".bin".
 bool is_picture_name(std::string_view name);
 
-/// Empty if nothing is wrong as far as can be told without decoding: a known kind, and an end
-/// where the kind has one (PNG's IEND, JPEG's EOI, WebP's length).
+/// Empty if nothing is wrong as far as can be told without decoding: a known kind, which is there
+/// to its end (picture_end.h).
 std::string_view picture_problem(ByteSpan bytes);
 
 }  // namespace headrace

@@ -31,6 +31,9 @@ struct SetPlace {
   std::string key;
   std::vector<std::string> classes;  ///< names of the labels 0, 1, …; empty if they have none
   std::string compression;           ///< one of WriterKind::compressions; empty: none
+  /// What is there already was written by an earlier call of the same conversion: objects that are
+  /// there with the right size need not be written again.
+  bool resumed = false;
   std::shared_ptr<Notices> notices;
   std::stop_token stop;
 };

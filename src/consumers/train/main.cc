@@ -76,7 +76,9 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
   app.add_option("--on-bad", words.on_bad, "Damaged pictures: error, skip or substitute")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--max-bad", data.loader.max_bad, "Share of an epoch that may be bad, 0 to 1")
+  app.add_option("--max-bad", data.loader.max_bad,
+                 "Share of an epoch that may be bad, such as 0.1% or 0.001")
+      ->transform(as_share())
       ->capture_default_str()
       ->group(group);
   app.add_option("--quarantine", data.loader.quarantine, "File that bad samples are listed in")

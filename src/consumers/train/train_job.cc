@@ -24,6 +24,7 @@ JobOptions validation_job(const TrainOptions& options, const std::vector<std::st
   job.resume.reset();
   job.open.classes = classes;
   job.open.list.clear();
+  drop_other_modes(job);
   job.loader.shuffle = Shuffle::none;
   job.loader.tail = Tail::keep;
   job.loader.first_epoch = epoch;

@@ -59,6 +59,19 @@ Result<ObjectIndex> list_everything(Store& source, const FetchOptions& options,
   return std::move(listing.index);
 }
 
+std::uint64_t space_of(std::uint64_t size, const fetching::Volume& volume) {
+  return (size + volume.block_bytes - 1) / volume.block_bytes * volume.block_bytes;
+}
+
+/// Before anything is made: of a fetch that does not fit nothing must stay.
+Result<void> check_first_fetch(const ObjectIndex& objects, const std::string& folder) {
+  if (fetching::Journal::is_in(folder)) return {};  // only some may be missing
+  HEADRACE_TRY(const auto volume, fetching::volume_of(folder));
+  std::uint64_t space = 0;
+  for (std::uint64_t i = 0; i < objects.size(); ++i) space += space_of(objects.bytes(i), volume);
+  return fetching::check_space(volume, space);
+}
+
 bool is_file_of(const std::string& path, std::uint64_t size) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
@@ -71,6 +84,7 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
                           const std::stop_token& stop) {
   HEADRACE_TRY(const ObjectIndex objects, list_everything(source, options, stop));
   HEADRACE_TRY(fetching::check_names(objects).at(source.describe()));
+  HEADRACE_TRY(check_first_fetch(objects, folder));
   HEADRACE_TRY(const auto journal, fetching::Journal::open(folder));
   HEADRACE_TRY(const auto volume, fetching::volume_of(folder));
   FetchReport report{.objects = objects.size()};
@@ -86,7 +100,7 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
     }
     missing.push_back(i);
     report.fetched_bytes += size;
-    space += (size + volume.block_bytes - 1) / volume.block_bytes * volume.block_bytes;
+    space += space_of(size, volume);
   }
   report.fetched_objects = missing.size();
   HEADRACE_TRY(fetching::check_space(volume, space));

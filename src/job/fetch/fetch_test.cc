@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <atomic>
 #include <filesystem>
@@ -31,6 +32,37 @@ std::string content_of(const std::filesystem::path& path) {
   text << file.rdbuf();
   return text.str();
 }
+
+/// Lists every object as if it had `bytes`.
+class LargerStore final : public Store {
+ public:
+  LargerStore(Store& below, std::uint64_t bytes) : below_(below), bytes_(bytes) {}
+  std::string describe() const override { return below_.describe(); }
+  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
+    return below_.head(key, stop);
+  }
+  Result<void> list(const ListRequest& request, const std::stop_token& stop,
+                    const std::function<Result<bool>(ListPage&&)>& sink) override {
+    return below_.list(request, stop, [&](ListPage&& page) {
+      for (ObjectInfo& object : page.objects) object.size = object.pin.size = bytes_;
+      return sink(std::move(page));
+    });
+  }
+  void read(ReadRequest request, ReadDone done) override {
+    below_.read(std::move(request), std::move(done));
+  }
+  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
+                                               const std::stop_token& stop) override {
+    return below_.create(key, stop);
+  }
+  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
+    return below_.remove(key, stop);
+  }
+
+ private:
+  Store& below_;
+  const std::uint64_t bytes_;
+};
 
 class Fetch : public ::testing::Test {
  protected:
@@ -194,6 +226,19 @@ TEST_F(Fetch, SaysWhenAnObjectChanged) {
   add("c/1", "x");
   store_.fail("c/1", Code::changed);
   EXPECT_EQ(run().error().code(), Code::changed);
+}
+
+TEST_F(Fetch, ThatDoesNotFitLeavesNothing) {
+  struct statvfs space {};
+  ASSERT_EQ(::statvfs(folder_.string().c_str(), &space), 0);
+  // An object that claims to be larger than the volume: it is never read.
+  add("c/huge", "small");
+  LargerStore store(store_, space.f_bavail * space.f_frsize + (std::uint64_t{1} << 40U));
+  const auto to = folder_.path() / "new/set";
+  const auto refused = fetch(store, to.string(), {}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::exhausted);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "new"));
 }
 
 TEST(FetchVolume, IsNamedWithWhatIsNeededAndWhatIsFree) {

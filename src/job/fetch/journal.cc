@@ -59,6 +59,11 @@ Hash128 identity(std::string_view key, const Pin& pin) {
   return hash_bytes(as_byte_span(text));
 }
 
+bool Journal::is_in(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(own_folder(folder) + "/fetched", ignored);
+}
+
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
   const std::string own = own_folder(folder);
   std::error_code error;

@@ -21,6 +21,9 @@ Hash128 identity(std::string_view key, const Pin& pin);
 
 class Journal {
  public:
+  /// True if something was fetched there before.
+  static bool is_in(const std::string& folder);
+
   /// Makes the folder, takes its lock, removes what a killed fetch left, reads the lines.
   static Result<std::unique_ptr<Journal>> open(const std::string& folder);
 

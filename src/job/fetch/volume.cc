@@ -12,7 +12,12 @@
 
 namespace headrace::fetching {
 
-Result<Volume> volume_of(const std::string& folder) {
+Result<Volume> volume_of(const std::string& wanted) {
+  std::error_code unknown;
+  auto there = std::filesystem::absolute(wanted, unknown);
+  while (!unknown && there.has_relative_path() && !std::filesystem::exists(there, unknown))
+    there = there.parent_path();
+  const std::string folder = there.string();
   struct statvfs space {};
   struct stat here {};
   if (::statvfs(folder.c_str(), &space) != 0 || ::stat(folder.c_str(), &here) != 0) {

@@ -15,6 +15,7 @@ struct Volume {
   std::uint64_t block_bytes = 1;  ///< files take whole ones
 };
 
+/// The folder need not exist yet: then of the nearest one above it that does.
 Result<Volume> volume_of(const std::string& folder);
 
 /// `exhausted`, with the volume and both numbers.

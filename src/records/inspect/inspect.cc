@@ -49,21 +49,28 @@ Summary summarise(const Dataset& set) {
 
 Result<RecordsEnd> list_records(Store& store, const Dataset& set, const ReadAheadOptions& reading,
                                 const std::stop_token& stop,
-                                const std::function<void(const RecordLine&)>& use) {
+                                const std::function<void(const RecordLine&)>& use,
+                                Notices* notices) {
+  Notices unheard;
   RecordsEnd end{.records = 0, .damage = set.damage()};
   ReadAhead reader(store, set, reading, stop);
   std::string object;
   std::uint64_t record = 0;
   while (auto answer = reader.next()) {
     if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
-    HEADRACE_TRY(const auto frame, std::move(answer->frame));
+    const SampleId id = answer->id;
+    if (!answer->frame && answer->frame.error().code() != Code::corrupt)
+      return std::move(answer->frame).error();
     Extent extent = set.locate(answer->id);
     const ByteRange place = set.stream_range(answer->id);
     if (extent.key != object) {
       object = extent.key;
       record = 0;
     }
-    const auto raw = set.raw(answer->id, frame);
+    const auto raw = look_twice<RawRecord>(store, set, id, answer->frame,
+                                           notices == nullptr ? unheard : *notices, stop,
+                                           [&](const Bytes& frame) { return set.raw(id, frame); });
+    if (!raw && raw.error().code() != Code::corrupt) return raw.error();
     if (!raw) {
       // What the index knows as damage is in the list already, with its true end.
       const bool known = std::ranges::any_of(end.damage, [&](const PlacedDamage& one) {

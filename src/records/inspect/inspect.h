@@ -52,9 +52,10 @@ struct RecordsEnd {
   std::vector<PlacedDamage> damage;
 };
 
-/// Hands every record to `use`, in canonical order.
+/// Hands every record to `use`, in canonical order. Notices: "read-again", into `notices` if given.
 Result<RecordsEnd> list_records(Store& store, const Dataset& set, const ReadAheadOptions& reading,
                                 const std::stop_token& stop,
-                                const std::function<void(const RecordLine&)>& use);
+                                const std::function<void(const RecordLine&)>& use,
+                                Notices* notices = nullptr);
 
 }  // namespace headrace

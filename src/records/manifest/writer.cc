@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "headrace/records/object_puts.h"
 #include "headrace/records/picture_kind.h"
 #include "headrace/storage/ranges.h"
 
@@ -28,7 +29,7 @@ Json number(float label) {
 
 class Writer final : public ShardWriter {
  public:
-  explicit Writer(const SetPlace& place) : place_(place) {}
+  explicit Writer(const SetPlace& place) : place_(place), puts_(place) {}
 
   static Result<std::unique_ptr<ShardWriter>> open(const SetPlace& place, std::uint64_t shard,
                                                    std::uint64_t shards) {
@@ -45,7 +46,7 @@ class Writer final : public ShardWriter {
       if (!std::isfinite(label)) return Error(Code::invalid, "a label that is no number");
     const std::string picture =
         fmt::format("{}/{:09}.{}", place_.key, sample.id, picture_suffix(sample.payload));
-    HEADRACE_TRY(put(place_.store, picture, sample.payload, place_.stop));
+    HEADRACE_TRY(puts_.add(picture, sample.payload));
     lines_ += line(sample, picture) + '\n';
     keys_.push_back(picture);
     bytes_ += sample.payload.size();
@@ -53,6 +54,7 @@ class Writer final : public ShardWriter {
   }
 
   Result<WrittenShard> finish() override {
+    HEADRACE_TRY(puts_.finish());  // the pictures first: a line must name what is there
     HEADRACE_TRY(flush());
     HEADRACE_TRY(object_->finish());
     WrittenShard written{
@@ -94,6 +96,7 @@ class Writer final : public ShardWriter {
   std::string lines_;  ///< not yet handed over
   std::vector<std::string> keys_;
   std::uint64_t bytes_ = 0;
+  ObjectPuts puts_;
 };
 
 /// The manifests, and pictures that are called by number in the folder of the key.

@@ -1,138 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/records/verify/verify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
-#include "headrace/base/mapped_array.h"
+#include "headrace/base/mutex.h"
+#include "headrace/records/parallel.h"
 #include "headrace/records/picture_kind.h"
+#include "headrace/records/verify/findings.h"
 
 namespace headrace {
 namespace {
 
-struct Seen {
-  Hash128 payload;
-  std::uint64_t sample;
-  std::uint32_t bytes;  // of the payload, for the report; cut at 4 GiB
-  float label;
+using verifying::Findings;
+using verifying::Merger;
+
+/// A sample as far as it could be looked at.
+struct Looked {
+  Sample sample;
+  PictureSize size;
 };
 
 class Verifier {
  public:
-  Verifier(Store& store, const Dataset& set, const VerifyOptions& options, MappedArray<Seen> seen)
-      : set_(set),
+  Verifier(Store& store, const Dataset& set, const VerifyOptions& options, const Context& context,
+           Merger merger)
+      : store_(store),
+        set_(set),
         options_(options),
-        reader_(store, set, options.reading, options.stop),
-        seen_(std::move(seen)) {}
+        context_(context),
+        merger_(std::move(merger)) {}
 
   Result<VerifyReport> run() {
-    while (auto answer = reader_.next()) {
-      if (options_.stop.stop_requested()) return Error(Code::cancelled, "stopped");
-      HEADRACE_TRY(check(answer->id, std::move(answer->frame)));
-      if (options_.progress != nullptr) options_.progress->samples.fetch_add(1);
-    }
-    find_repeated();
-    return std::move(report_);
+    const auto starts = cut();
+    const unsigned jobs = std::max(1U, options_.jobs);
+    const ReadAheadOptions reading{
+        .requests = std::max(1U, options_.reading.requests / jobs),
+        .budget_bytes = std::max<std::uint64_t>(1, options_.reading.budget_bytes / jobs)};
+    HEADRACE_TRY(parallel_for(starts.size() - 1, jobs, options_.stop,
+                              [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
+                                HEADRACE_TRY(auto found,
+                                             look_through(starts[i], starts[i + 1], reading, stop));
+                                const MutexLock lock(mutex_);
+                                return merger_.add(std::move(found));
+                              }));
+    const MutexLock lock(mutex_);
+    VerifyReport report = merger_.finish();
+    report.decoded = static_cast<bool>(options_.decode);
+    for (const Notice& notice : context_.notices->all())
+      if (notice.kind == "shards-missing") report.missing = notice.text;
+    return report;
   }
 
  private:
-  Result<void> check(SampleId id, Result<Bytes>&& frame) {
-    ++report_.samples;
-    if (!frame) {
-      // What may succeed later says nothing about the set.
-      const Code code = frame.error().code();
-      if (code == Code::unavailable || code == Code::exhausted || code == Code::cancelled)
-        return std::move(frame).error();
-      add_bad(id, frame.error().to_string());
-      return {};
-    }
-    if (options_.progress != nullptr) options_.progress->bytes.fetch_add(frame->size());
-    const auto sample = set_.parse(id, *frame);
-    if (!sample) {
-      add_bad(id, sample.error().cause());
-      return {};
-    }
-    const ByteSpan payload = sample->payload.span();
-    ++report_.kinds[std::string(picture_kind(payload))];
-    if (const auto problem = picture_problem(payload); !problem.empty()) {
-      add_bad(id, std::string(problem));
-      return {};
-    }
-    return add_good(id, *sample);
-  }
-
-  void add_bad(SampleId id, std::string why) {
-    ++report_.bad;
-    if (report_.first_bad.size() == VerifyReport::kListed) return;
-    const Extent extent = set_.locate(id);
-    report_.first_bad.push_back({.name = set_.name(id),
-                                 .sample = static_cast<std::uint64_t>(id),
-                                 .key = extent.key,
-                                 .begin = extent.range.offset,
-                                 .end = extent.range.offset + extent.range.length,
-                                 .why = std::move(why)});
-  }
-
-  Result<void> add_good(SampleId id, const Sample& sample) {
-    constexpr std::size_t kMaxLabels = 100'000;
-    const std::uint64_t bytes = sample.payload.size();
-    const Hash128 hash = hash_bytes(sample.payload.span());
-    const float label = sample.labels.empty() ? 0 : sample.labels[0];
-    report_.smallest = report_.good == 0 ? bytes : std::min(report_.smallest, bytes);
-    report_.largest = std::max(report_.largest, bytes);
-    ++report_.good;
-    report_.payload_bytes += bytes;
-    report_.set_digest += set_term(sample.labels, hash);
-    if (report_.labels.size() < kMaxLabels || report_.labels.contains(label))
-      ++report_.labels[label];
-    return seen_.append(
-        Seen{.payload = hash,
-             .sample = static_cast<std::uint64_t>(id),
-             .bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffffU)),
-             .label = label});
-  }
-
-  void find_repeated() {
-    const auto seen = seen_.span();
-    std::ranges::sort(seen, [](const Seen& a, const Seen& b) {
-      return a.payload != b.payload ? a.payload < b.payload : a.sample < b.sample;
-    });
-    auto& groups = report_.first_repeated;
-    for (std::size_t begin = 0; begin < seen.size();) {
-      std::size_t end = begin + 1;
-      while (end < seen.size() && seen[end].payload == seen[begin].payload) ++end;
-      if (end - begin > 1) {
-        report_.repeated += end - begin - 1;
-        if (groups.size() < VerifyReport::kListed)
-          groups.push_back(group(seen.subspan(begin, end - begin)));
+  /// Stretches of about the same work; what they find is merged, so their ends change nothing.
+  std::vector<std::uint64_t> cut() const {
+    constexpr std::uint64_t kBytes = 64U << 20U;
+    constexpr std::uint64_t kSamples = 4096;
+    std::vector<std::uint64_t> starts = {0};
+    std::uint64_t bytes = 0;
+    for (std::uint64_t id = 0; id < set_.size(); ++id) {
+      if (bytes >= kBytes || id - starts.back() >= kSamples) {
+        starts.push_back(id);
+        bytes = 0;
       }
-      begin = end;
+      bytes += set_.frame_bytes(SampleId{id});
     }
-    std::ranges::stable_sort(groups, std::ranges::greater(), &SameContent::count);
+    starts.push_back(set_.size());
+    return starts;
   }
 
-  SameContent group(std::span<const Seen> same) const {
-    constexpr std::size_t kNames = 10;
-    SameContent found{.bytes = same[0].bytes, .names = {}, .count = same.size()};
-    for (const Seen& one : same) {
-      found.labels_differ = found.labels_differ || one.label != same[0].label;
-      if (found.names.size() < kNames) found.names.push_back(set_.name(SampleId{one.sample}));
+  Result<Findings> look_through(std::uint64_t begin, std::uint64_t end,
+                                const ReadAheadOptions& reading, const std::stop_token& stop) {
+    Findings found(set_);
+    ReadAhead reader(store_, set_, {.begin = begin, .end = end, .takes = {}}, reading, stop);
+    while (const auto answer = reader.next()) {
+      if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
+      HEADRACE_TRY(check(*answer, found, stop));
+      if (options_.progress == nullptr) continue;
+      options_.progress->samples.fetch_add(1);
+      if (answer->frame) options_.progress->bytes.fetch_add(answer->frame->size());
     }
     return found;
   }
 
+  Result<void> check(const ReadAhead::Answer& answer, Findings& found,
+                     const std::stop_token& stop) {
+    std::string kind;
+    const auto looked =
+        look_twice<Looked>(store_, set_, answer.id, answer.frame, *context_.notices, stop,
+                           [&](const Bytes& frame) { return look(answer.id, frame, kind); });
+    if (!kind.empty()) found.add_kind(kind);
+    if (looked) {
+      found.add_good(answer.id, looked->sample, looked->size);
+      return {};
+    }
+    // What may succeed later says nothing about the set.
+    const Code code = looked.error().code();
+    if (code == Code::unavailable || code == Code::exhausted || code == Code::cancelled)
+      return looked.error();
+    found.add_bad(answer.id, answer.frame ? looked.error().cause() : looked.error().to_string());
+    return {};
+  }
+
+  Result<Looked> look(SampleId id, const Bytes& frame, std::string& kind) const {
+    HEADRACE_TRY(auto sample, set_.parse(id, frame));
+    const ByteSpan payload = sample.payload.span();
+    kind = picture_kind(payload);
+    HEADRACE_TRY(check_label(sample));
+    PictureSize size;
+    if (options_.decode) {
+      auto decoded = options_.decode(payload);
+      // The decoder's `exhausted` is a limit on pictures, so it is the picture's fault.
+      if (!decoded) return Error(Code::corrupt, decoded.error().cause());
+      size = *decoded;
+    } else if (const auto problem = picture_problem(payload); !problem.empty()) {
+      return Error(Code::corrupt, std::string(problem));
+    }
+    return Looked{.sample = std::move(sample), .size = size};
+  }
+
+  /// Where classes have names, a single label is the number of one.
+  Result<void> check_label(const Sample& sample) const {
+    const std::size_t classes = set_.classes().size();
+    if (classes == 0 || sample.labels.size() != 1) return {};
+    const float label = sample.labels[0];
+    if (label >= 0 && label < static_cast<float>(classes) && label == std::trunc(label)) return {};
+    return Error(Code::corrupt,
+                 fmt::format("label {} is no class of the {} in the list", label, classes));
+  }
+
+  Store& store_;
   const Dataset& set_;
   const VerifyOptions& options_;
-  ReadAhead reader_;
-  MappedArray<Seen> seen_;
-  VerifyReport report_;
+  const Context& context_;
+  Mutex mutex_;
+  Merger merger_ HEADRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
-Result<VerifyReport> verify(Store& store, const Dataset& set, const VerifyOptions& options) {
-  HEADRACE_TRY(auto seen, MappedArray<Seen>::make());
-  return Verifier(store, set, options, std::move(seen)).run();
+Result<VerifyReport> verify(Store& store, const Dataset& set, const VerifyOptions& options,
+                            const Context& context) {
+  HEADRACE_TRY(auto merger, Merger::make(set));
+  return Verifier(store, set, options, context, std::move(merger)).run();
 }
 
 }  // namespace headrace

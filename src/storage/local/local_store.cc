@@ -73,6 +73,7 @@ class LocalStore final : public Store {
     HEADRACE_TRY(local::check_key(key).at(place(key)));
     if (::unlink(local::path_of(root_, key).c_str()) != 0)
       return errno_error(errno, "remove").at(place(key));
+    remove_empty_folders(key);
     return {};
   }
 
@@ -83,6 +84,14 @@ class LocalStore final : public Store {
   };
 
   std::string place(const std::string& key) const { return object_place(root_, key); }
+
+  /// A folder goes with the last object in it, as where there are only keys. Never the root.
+  void remove_empty_folders(std::string key) const {
+    for (auto slash = key.rfind('/'); slash != std::string::npos; slash = key.rfind('/')) {
+      key.resize(slash);
+      if (::rmdir(local::path_of(root_, key).c_str()) != 0) return;
+    }
+  }
 
   Result<ObjectInfo> look(const std::string& key) const {
     HEADRACE_TRY(local::check_key(key));

@@ -7,6 +7,7 @@
 #include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -15,6 +16,7 @@
 #include <fstream>
 #include <set>
 
+#include "headrace/base/unique_fd.h"
 #include "headrace/storage/testing/pattern.h"
 #include "headrace/storage/testing/store_conformance.h"
 #include "headrace/storage/testing/temporary_folder.h"
@@ -74,6 +76,32 @@ TEST_F(LocalStore, PinIsTimeAndSizeAndIsNoReasonForANotice) {
   EXPECT_NE(info->pin.modified_ns, 0);
   ASSERT_TRUE(read_now(*store_, {.key = "a"}).ok());
   EXPECT_THAT(context_.notices->all(), IsEmpty());
+}
+
+TEST_F(LocalStore, AFolderGoesWithItsLastObjectButNeverTheRoot) {
+  write("a/b/1", "one");
+  write("a/2", "two");
+  ASSERT_TRUE(store_->remove("a/b/1", {}));
+  EXPECT_FALSE(fs::exists(folder_.path() / "a/b"));
+  EXPECT_TRUE(fs::exists(folder_.path() / "a/2"));
+  ASSERT_TRUE(store_->remove("a/2", {}));
+  EXPECT_FALSE(fs::exists(folder_.path() / "a"));
+  EXPECT_TRUE(fs::exists(folder_.path()));
+}
+
+TEST_F(LocalStore, AProcessThatIsKilledWhileItWritesLeavesNothing) {
+  const UniqueFd probe(::open(folder_.string().c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
+  if (!probe.valid()) GTEST_SKIP() << "this file system has no files without a name";
+  const auto child = ::fork();
+  if (child == 0) {
+    auto writer = store_->create("a/1", {});
+    if (writer && (*writer)->append(as_byte_span("some")).ok()) ::raise(SIGKILL);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(fs::is_empty(folder_.path() / "a"));
 }
 
 TEST_F(LocalStore, AFileOfTheSameSizeWithAnotherTimeIsChanged) {
@@ -160,7 +188,6 @@ TEST_F(LocalStore, HalfWrittenFilesAreNeitherListedNorLeftBehind) {
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE((*writer)->append(as_byte_span("half")).ok());
     EXPECT_THAT(keys(), IsEmpty());
-    EXPECT_FALSE(fs::is_empty(folder_.path() / "dir"));
   }
   EXPECT_TRUE(fs::is_empty(folder_.path() / "dir"));
 }

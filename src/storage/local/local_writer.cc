@@ -51,8 +51,22 @@ Result<void> make_folders(const std::string& path, Durable durable) {
   return made();
 }
 
+/// A file without a name, which goes with its last descriptor: a killed process leaves nothing.
+/// Invalid where the file system has none (NFS).
+UniqueFd open_nameless(const std::string& folder) {
+  static const bool can_be_named = ::access("/proc/self/fd", X_OK) == 0;
+  if (!can_be_named) return {};
+  return UniqueFd(::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kFileMode));
+}
+
+std::string temporary_name(const std::string& folder) {
+  static std::atomic<std::uint64_t> count{0};
+  return fmt::format("{}/{}{}-{}", folder, kTemporary, ::getpid(), ++count);
+}
+
 class LocalWriter final : public ObjectWriter {
  public:
+  /// `temporary` is empty if the file has no name yet.
   LocalWriter(std::string path, std::string temporary, UniqueFd fd, Durable durable)
       : path_(std::move(path)),
         temporary_(std::move(temporary)),
@@ -81,10 +95,11 @@ class LocalWriter final : public ObjectWriter {
     if (!fd_.valid()) return Error(Code::invalid, "finish twice").at(path_);
     if (durable_ == Durable::yes && ::fsync(fd_.get()) != 0)
       return errno_error(errno, "fsync").at(path_);
+    if (temporary_.empty()) HEADRACE_TRY(give_name());
     struct stat status {};
     if (::fstat(fd_.get(), &status) != 0) return errno_error(errno, "stat").at(path_);
     HEADRACE_TRY(std::move(fd_).close().at(path_));
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)
       return errno_error(errno, "rename").at(path_);
     temporary_.clear();
     if (durable_ == Durable::yes) HEADRACE_TRY(sync_folder(parent_of(path_)));
@@ -92,8 +107,21 @@ class LocalWriter final : public ObjectWriter {
   }
 
  private:
+  /// Its own, or a temporary one if that is taken: only a rename replaces what is there.
+  Result<void> give_name() {
+    const std::string self = fmt::format("/proc/self/fd/{}", fd_.get());
+    for (std::string name = path_;; name = temporary_name(parent_of(path_))) {
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+        if (name != path_) temporary_ = name;
+        return {};
+      }
+      // A temporary name left by a dead process with our id is not ours: take the next.
+      if (errno != EEXIST) return errno_error(errno, "name").at(path_);
+    }
+  }
+
   const std::string path_;
-  std::string temporary_;  // empty once it is renamed
+  std::string temporary_;  // empty once it is renamed, or before it has a name
   UniqueFd fd_;
   const Durable durable_;
 };
@@ -102,18 +130,23 @@ class LocalWriter final : public ObjectWriter {
 
 Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const std::string& key,
                                                   Durable durable) {
-  static std::atomic<std::uint64_t> count{0};
   std::string path = path_of(root, key);
   const std::string folder = parent_of(path);
-  HEADRACE_TRY(make_folders(folder, durable));
-  for (;;) {  // a name left by a dead process with our id is not ours: take the next
-    std::string temporary = fmt::format("{}/{}{}-{}", folder, kTemporary, ::getpid(), ++count);
-    UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  constexpr int kAttempts = 8;  // whoever removes a folder's last file removes the folder
+  for (int attempt = 1;; ++attempt) {
+    HEADRACE_TRY(make_folders(folder, durable));
+    std::string temporary;
+    UniqueFd fd = open_nameless(folder);
+    if (!fd.valid()) {
+      temporary = temporary_name(folder);
+      fd = UniqueFd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+    }
     if (fd.valid()) {
       return std::unique_ptr<ObjectWriter>(std::make_unique<LocalWriter>(
           std::move(path), std::move(temporary), std::move(fd), durable));
     }
-    if (errno != EEXIST && errno != EINTR) return errno_error(errno, "create").at(path);
+    const bool again = errno == EEXIST || errno == EINTR || errno == ENOENT;
+    if (!again || attempt == kAttempts) return errno_error(errno, "create").at(path);
   }
 }
 

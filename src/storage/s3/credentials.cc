@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+
+#include "headrace/base/small_file.h"
 
 namespace headrace::s3 {
 namespace {
@@ -62,10 +62,9 @@ Result<File> load_file(const Environment& environment, const char* variable,
     if (!home || home->empty()) return file;
     file.path = *home + "/" + std::string(below_home);
   }
-  std::ifstream stream(file.path, std::ios::binary);
-  if (!stream) return file;  // most machines have none
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  file.profiles = parse_profiles(text);
+  const auto text = read_small_file(file.path);
+  if (!text) return file;  // most machines have none
+  file.profiles = parse_profiles(*text);
   return file;
 }
 
