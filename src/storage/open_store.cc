@@ -41,7 +41,8 @@ Result<std::unique_ptr<Store>> open_s3(const Uri& uri, const Context& context,
                                        const StoreOptions& options) {
   if (options.root == StoreOptions::Root::folder) {
     const bool slash = uri.path.empty() || uri.path.ends_with('/');
-    return make_s3_store(uri.authority, slash ? uri.path : uri.path + '/', context, options.s3);
+    return make_s3_store(uri.authority, slash ? uri.path : uri.path + '/', context, options.s3,
+                         options.stop);
   }
   HEADRACE_TRY(OpenedS3 opened,
                find_s3_store(uri.authority, uri.path, context, options.s3, options.stop));

@@ -70,6 +70,9 @@ void EasyHandle::configure() {
   set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options_.stall_timeout.count()));
   if (!options_.ca_bundle.empty()) set(easy, CURLOPT_CAINFO, options_.ca_bundle.c_str());
+  // Also where there is none: an empty text keeps curl from asking the environment.
+  set(easy, CURLOPT_PROXY, options_.proxy.c_str());
+  set(easy, CURLOPT_NOPROXY, options_.no_proxy.c_str());
   set(easy, CURLOPT_ERRORBUFFER, error_.data());
   set(easy, CURLOPT_HEADERFUNCTION, callbacks_.header);
   set(easy, CURLOPT_WRITEFUNCTION, callbacks_.body);

@@ -5,7 +5,7 @@
 /// at most `max_active` are on the wire. Not usable after fork: a loop is of the process that
 /// made it.
 ///
-/// Proxies as curl has them: http_proxy, https_proxy, NO_PROXY.
+/// What is asked of the environment (proxies) is asked by whoever makes the options.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,8 @@ namespace headrace::http {
 struct LoopOptions {
   std::size_t max_active = 64;
   std::string ca_bundle;  ///< file of certificates; empty: the system's
+  std::string proxy;      ///< "http://host:3128"; empty: none
+  std::string no_proxy;   ///< for whom not: names, domains, networks, or "*"
   Nanos connect_timeout = std::chrono::seconds(5);
   /// An attempt on which no byte moves for so long is broken; a few seconds later, if bytes had
   /// moved before, as curl averages over five.

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "headrace/storage/s3/credentials.h"
+#include "headrace/storage/s3/profiles.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const void* bytes = data;

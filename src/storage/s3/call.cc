@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kErrorBody = std::size_t{64} << 10U;  // more is no S3 error
 constexpr std::size_t kTextBody = std::size_t{64} << 20U;   // a list page is 0.5 MB
 constexpr std::int64_t kNanos = 1'000'000'000;
+constexpr std::int64_t kClockTolerance = 300;  // seconds; signatures hold for 900
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   std::uint64_t number = 0;
@@ -114,6 +115,15 @@ void Call::header(int status, std::string_view name, std::string_view value) {
       answer_.region = value;
     } else if (name == "storage-class") {
       answer_.storage_class = value;
+    } else if (name.starts_with("checksum-")) {
+      // "…-3" is made of the checksums of three parts, which are not told.
+      const auto kind = BodyChecksum::kind_of(name.substr(9));
+      if (kind && value.find('-') == std::string_view::npos) {
+        answer_.checksum_kind = kind;
+        answer_.checksum = value;
+      }
+    } else if (name == "archive-status") {
+      answer_.archive_status = value;
     } else if (name == "restore") {
       answer_.restore = value;
     }
@@ -156,10 +166,7 @@ std::optional<Nanos> Call::end(const http::Outcome& outcome) {
     return std::nullopt;
   }
   const ErrorAnswer error = parse_error(answer_.body);
-  if (!moved_ && repair(error)) {
-    moved_ = true;
-    return Nanos(0);
-  }
+  if (const auto delay = repair(error)) return delay;
   if (forgive(answer_, error)) {
     finish(std::move(answer_));
     return std::nullopt;
@@ -168,29 +175,63 @@ std::optional<Nanos> Call::end(const http::Outcome& outcome) {
 }
 
 Call::Verdict Call::judge_refusal(const ErrorAnswer& error) const {
+  const Credentials& as = *identity_->credentials;
   auto [refused, again] = judge({.status = answer_.status,
                                  .answer = error,
                                  .bucket = service_.bucket(),
                                  .server = identity_->endpoint.base,
                                  .region = identity_->endpoint.region,
-                                 .access_key = identity_->credentials.access_key,
-                                 .source = identity_->credentials.source});
+                                 .access_key = as.access_key,
+                                 .source = as.source});
+  const auto trouble = service_.credentials_trouble();
+  if (trouble && refused.code() == Code::denied) {
+    refused = Error(
+        refused.code(),
+        fmt::format("{}; keys could not be refreshed: {}", refused.cause(), trouble->to_string()),
+        refused.remedy());
+  }
   return {std::move(refused), again};
 }
 
-bool Call::repair(const ErrorAnswer& error) {
+/// What can be set right, so that the request is made again: after this time.
+std::optional<Nanos> Call::repair(const ErrorAnswer& error) {
   const int status = answer_.status;
   const std::string& region = answer_.region.empty() ? error.region : answer_.region;
   const bool elsewhere = status == 301 || status == 307 || status == 400 || status == 403;
-  if (elsewhere && !region.empty() && region != identity_->endpoint.region) {
+  if (!moved_ && elsewhere && !region.empty() && region != identity_->endpoint.region) {
+    moved_ = true;
     (void)service_.move_to_region(region);  // another call may have been faster
-    return true;
+    return Nanos(0);
   }
-  if (error.code == "RequestTimeTooSkewed" && answer_.date != 0)
-    return service_.set_skew(answer_.date - service_.context().clock->wall_seconds());
-  if (error.code == "ExpiredToken" || error.code == "TokenRefreshRequired")
-    return service_.reload_credentials();
-  return false;
+  // The answer to HEAD has no body, so the reason must be guessed.
+  const bool mute = ask_.method == http::Method::head && (status == 400 || status == 403);
+  const std::int64_t ahead =
+      answer_.date == 0 ? 0 : answer_.date - service_.context().clock->wall_seconds();
+  const bool skewed = error.code == "RequestTimeTooSkewed" ||
+                      (mute && (ahead > kClockTolerance || ahead < -kClockTolerance));
+  if (skewed && answer_.date != 0 && !std::exchange(set_right_, true)) {
+    if (service_.set_skew(ahead)) return Nanos(0);
+  }
+  const bool expired = error.code == "ExpiredToken" || error.code == "TokenRefreshRequired" ||
+                       error.code == "InvalidToken";
+  const bool temporary = !identity_->credentials->session_token.empty();
+  if (expired || (mute && temporary && renewals_ == 0)) return renew_credentials();
+  return std::nullopt;
+}
+
+std::optional<Nanos> Call::renew_credentials() {
+  constexpr int kMostRenewals = 50;  // with the pause: 10 s
+  constexpr Nanos kPause = std::chrono::milliseconds(200);
+  if (renewals_++ >= kMostRenewals) return std::nullopt;
+  switch (service_.renew(*identity_)) {
+    case Keeper::Renewal::done:
+      return Nanos(0);
+    case Keeper::Renewal::coming:
+      return kPause;
+    case Keeper::Renewal::none:
+      break;
+  }
+  return std::nullopt;
 }
 
 std::optional<Nanos> Call::fail(Verdict verdict) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "headrace/storage/http/exchange.h"
+#include "headrace/storage/s3/checksum.h"
 #include "headrace/storage/s3/retry.h"
 #include "headrace/storage/s3/service.h"
 #include "headrace/storage/s3/url.h"
@@ -38,9 +39,12 @@ struct Answer {
   std::optional<std::uint64_t> range_begin;  ///< Content-Range: bytes B-E/T
   std::optional<std::uint64_t> range_total;  ///< T, also of "bytes */T"
   std::string storage_class;
+  std::string archive_status;  ///< of Intelligent-Tiering
   std::string restore;
   std::string region;
-  std::int64_t date = 0;  ///< the server's clock, seconds since 1970
+  std::optional<BodyChecksum::Kind> checksum_kind;  ///< of the whole object, if it is one we check
+  std::string checksum;                             ///< in base64
+  std::int64_t date = 0;                            ///< the server's clock, seconds since 1970
   Nanos retry_after{0};
   std::string body;
 
@@ -80,7 +84,8 @@ class Call : public http::Exchange {
     Again again = Again::no;
   };
   Verdict judge_refusal(const ErrorAnswer& error) const;
-  bool repair(const ErrorAnswer& error);
+  std::optional<Nanos> repair(const ErrorAnswer& error);
+  std::optional<Nanos> renew_credentials();
   std::optional<Nanos> fail(Verdict verdict);
 
   Service& service_;
@@ -91,7 +96,9 @@ class Call : public http::Exchange {
   Answer answer_;
   std::optional<Error> take_error_;
   int attempt_ = 0;
-  bool moved_ = false;  // to another region, or with other credentials, or another time: once
+  bool moved_ = false;      // to another region: once
+  bool set_right_ = false;  // by the server's clock: once
+  int renewals_ = 0;        // times that fresh credentials were waited for
   Nanos started_{0};
   Random random_;
 };

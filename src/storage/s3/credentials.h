@@ -1,50 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file Keys and settings as the AWS tools have them: the environment, then the shared files.
+/// \file Keys, and the ways there are to get them.
 ///
-/// Pure functions of what is handed in, so that tests need no real environment. Order, as the
-/// AWS tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; then the profile (AWS_PROFILE, else
-/// "default") in the credentials file; then in the config file; then none: requests go unsigned,
-/// as public buckets allow.
+/// Values. settings.h says which way a machine means; obtain.h goes it; keeper.h keeps them fresh.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <optional>
+#include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
-
-#include "headrace/base/result.h"
+#include <variant>
 
 namespace headrace::s3 {
-
-/// A variable of the environment, or nothing.
-using Environment = std::function<std::optional<std::string>(const char* name)>;
-Environment process_environment();
 
 struct Credentials {
   std::string access_key;  ///< empty: unsigned
   std::string secret_key;
   std::string session_token;
-  std::string source;  ///< for messages: "the environment", "profile x of /home/…"
+  std::string source;        ///< for messages: "the environment", "profile x of /home/…"
+  std::int64_t expires = 0;  ///< seconds since 1970; 0: not known, or never
 
   bool unsigned_mode() const { return access_key.empty(); }
 };
 
-/// What the environment and the shared files say.
-struct Settings {
-  Credentials credentials;
-  std::string region;     ///< empty: not said
-  std::string endpoint;   ///< AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url; empty: AWS
-  std::string ca_bundle;  ///< AWS_CA_BUNDLE, ca_bundle; empty: the system's
+struct Way;
+
+/// STS AssumeRole: a profile with role_arn and source_profile or credential_source.
+struct AssumeRole {
+  std::shared_ptr<const Way> base;  ///< whose keys sign the question
+  std::string role_arn;
+  std::string session_name;
+  std::string external_id;
+  std::string seconds;  ///< duration_seconds; empty: the role's own
+};
+/// STS AssumeRoleWithWebIdentity: Kubernetes (IRSA), GitHub, Slurm plugins.
+struct WebIdentity {
+  std::string role_arn;
+  std::string session_name;
+  std::string token_file;  ///< read anew each time: it is short-lived
+};
+/// A server beside the container: ECS, EKS Pod Identity, SageMaker.
+struct Container {
+  std::string url;
+  std::string token;       ///< value of the header Authorization; may be empty
+  std::string token_file;  ///< read anew each time; instead of `token`
+};
+/// The instance's role, by IMDSv2.
+struct InstanceMetadata {
+  std::string url;  ///< "http://169.254.169.254"
+};
+/// A program that prints keys as JSON.
+struct Process {
+  std::string command;  ///< for /bin/sh
 };
 
-/// `invalid` for a profile that does not exist, or that gets its keys in a way that is not
-/// supported (SSO, an assumed role, a process), which the error names.
-Result<Settings> load_settings(const Environment& environment);
-
-using Profile = std::map<std::string, std::string>;
-/// The INI dialect of the AWS files. Sections "[profile x]" and "[x]" are both profile x;
-/// indented lines are subkeys, "s3.name". Lines that are none of these are left out.
-std::map<std::string, Profile> parse_profiles(std::string_view text);
+struct Way {
+  std::variant<Credentials, AssumeRole, WebIdentity, Container, InstanceMetadata, Process> how;
+  std::string source;  ///< for messages: "profile x of /home/…"
+  std::string sts;     ///< for the two that ask STS: "https://sts.eu-west-1.amazonaws.com"
+  std::string region;  ///< of that STS
+};
 
 }  // namespace headrace::s3

@@ -20,8 +20,8 @@ bool is_bucket_name(std::string_view name) {
   });
 }
 
-Result<Endpoint> custom_endpoint(std::string_view custom, std::string_view region,
-                                 std::string_view bucket) {
+Result<Endpoint> custom_endpoint(const EndpointOptions& options, std::string_view bucket) {
+  const std::string_view custom = options.custom;
   std::string_view scheme = "http://";
   if (custom.starts_with("https://")) scheme = "https://";
   if (!custom.starts_with(scheme)) {
@@ -44,9 +44,16 @@ Result<Endpoint> custom_endpoint(std::string_view custom, std::string_view regio
   const std::string_view port = scheme == "http://" ? ":80" : ":443";
   if (host.ends_with(port)) host.resize(host.size() - port.size());
   endpoint.host = std::move(host);
-  endpoint.prefix = fmt::format("{}/{}", rest.substr(slash), bucket);
-  endpoint.region = region;
-  endpoint.aws = endpoint.host.ends_with(".amazonaws.com");
+  endpoint.prefix = rest.substr(slash);
+  endpoint.region = options.region;
+  if (options.addressing == Addressing::virtual_host) {
+    endpoint.base.insert(scheme.size(), fmt::format("{}.", bucket));
+    endpoint.host = fmt::format("{}.{}", bucket, endpoint.host);
+  } else {
+    endpoint.prefix += fmt::format("/{}", bucket);
+  }
+  endpoint.aws =
+      endpoint.host.ends_with(".amazonaws.com") || endpoint.host.ends_with(".amazonaws.com.cn");
   return endpoint;
 }
 
@@ -54,18 +61,31 @@ Result<Endpoint> custom_endpoint(std::string_view custom, std::string_view regio
 
 std::string Endpoint::path(std::string_view key) const { return prefix + "/" + encode_path(key); }
 
-Result<Endpoint> make_endpoint(std::string_view custom, std::string_view region,
-                               std::string_view bucket) {
+Result<Endpoint> make_endpoint(const EndpointOptions& given, std::string_view bucket) {
   if (!is_bucket_name(bucket)) {
     return Error(Code::invalid, fmt::format("'{}' cannot be the name of a bucket", bucket),
                  "write s3://bucket/prefix");
   }
-  if (region.empty()) region = kDefaultRegion;
-  if (!custom.empty()) return custom_endpoint(custom, region, bucket);
+  EndpointOptions options = given;
+  if (options.region.empty()) options.region = kDefaultRegion;
+  if (!options.custom.empty()) return custom_endpoint(options, bucket);
+  if (bucket.ends_with("--x-s3")) {
+    return Error(
+        Code::invalid,
+        fmt::format("{} is a directory bucket (S3 Express One Zone), which wants sessions; "
+                    "these are not supported",
+                    bucket),
+        "use a general purpose bucket");
+  }
+  const std::string_view region = options.region;
   const std::string_view domain = region.starts_with("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   Endpoint endpoint{.region = std::string(region), .aws = true};
-  endpoint.host = fmt::format("s3.{}.{}", region, domain);
-  if (bucket.find('.') == std::string_view::npos) {
+  endpoint.host = fmt::format("s3{}{}.{}.{}", options.fips ? "-fips" : "",
+                              options.dualstack ? ".dualstack" : "", region, domain);
+  const bool in_host =
+      options.addressing == Addressing::virtual_host ||
+      (options.addressing == Addressing::automatic && bucket.find('.') == std::string_view::npos);
+  if (in_host) {
     endpoint.host = fmt::format("{}.{}", bucket, endpoint.host);
   } else {
     endpoint.prefix = fmt::format("/{}", bucket);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "headrace/base/result.h"
+#include "headrace/storage/s3/settings.h"
 
 namespace headrace::s3 {
 
@@ -24,10 +25,18 @@ struct Endpoint {
   std::string bucket_path() const { return prefix.empty() ? "/" : prefix; }
 };
 
-/// `custom` is AWS_ENDPOINT_URL or empty. A bucket stands in the host at AWS, unless its name has
-/// dots (TLS certificates would not match); in the path everywhere else.
+/// How the user wants the server addressed.
+struct EndpointOptions {
+  std::string_view custom;  ///< AWS_ENDPOINT_URL, or empty
+  std::string_view region;
+  Addressing addressing = Addressing::automatic;
+  bool dualstack = false;
+  bool fips = false;
+};
+
+/// Under `automatic` a bucket stands in the host at AWS, unless its name has dots (TLS certificates
+/// would not match); in the path everywhere else.
 /// `invalid`: an endpoint without http:// or https://, a bucket name that cannot be one.
-Result<Endpoint> make_endpoint(std::string_view custom, std::string_view region,
-                               std::string_view bucket);
+Result<Endpoint> make_endpoint(const EndpointOptions& options, std::string_view bucket);
 
 }  // namespace headrace::s3

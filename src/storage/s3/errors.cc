@@ -17,8 +17,21 @@ std::string said(const Refusal& refusal) {
 }
 
 std::string who(const Refusal& refusal) {
-  if (refusal.access_key.empty()) return "the request was unsigned, as no credentials were found";
+  if (refusal.access_key.empty()) {
+    if (refusal.source.empty()) return "the request was unsigned, as no credentials were found";
+    return fmt::format("the request was unsigned: {}", refusal.source);
+  }
   return fmt::format("as {} from {}", refusal.access_key, refusal.source);
+}
+
+/// "… on resource: arn:aws:kms:eu-west-1:1:key/2 because …" → the ARN
+std::string kms_key(std::string_view message) {
+  const auto begin = message.find("arn:aws");
+  for (auto at = begin; at != std::string_view::npos; at = message.find("arn:aws", at + 1)) {
+    const std::string_view arn = message.substr(at, message.find_first_of(" ,\"'<", at) - at);
+    if (arn.find(":kms:") != std::string_view::npos) return std::string(arn);
+  }
+  return "a KMS key";
 }
 
 Judgement denied(const Refusal& refusal) {
@@ -41,12 +54,14 @@ Judgement denied(const Refusal& refusal) {
     remedy = "get new temporary credentials, with AWS_SESSION_TOKEN";
   } else if (code == "RequestTimeTooSkewed") {
     remedy = "set this machine's clock";
-  } else if (refusal.answer.message.find("kms") != std::string::npos || code.starts_with("KMS")) {
-    remedy = "the object is encrypted with a KMS key: allow kms:Decrypt on it";
+  } else if (refusal.answer.message.find("kms:") != std::string::npos || code.starts_with("KMS")) {
+    remedy = fmt::format("the object is SSE-KMS, encrypted with {}: allow kms:Decrypt on it",
+                         kms_key(refusal.answer.message));
   } else {
     remedy =
-        "allow s3:ListBucket on the bucket and s3:GetObject on its objects; the bucket may "
-        "also want requester-pays";
+        "allow s3:ListBucket on the bucket and s3:GetObject on its objects; if the requester "
+        "pays for this bucket set AWS_REQUEST_PAYER=requester; if it is public and the keys are of "
+        "elsewhere set AWS_NO_SIGN_REQUEST=true; objects may also need kms:Decrypt on their key";
   }
   return {Error(Code::denied, fmt::format("{} ({})", said(refusal), who(refusal)), remedy)};
 }

@@ -26,7 +26,9 @@ Ask ask_for(const std::string& key, const std::string& place, const Span& span,
             const std::optional<Pin>& pin) {
   Ask ask{.method = http::Method::get, .key = key, .place = place};
   if (pin && !pin->etag.empty()) ask.headers.emplace_back("if-match", pin->etag);
-  if (!span.whole) {
+  if (span.whole) {
+    ask.headers.emplace_back("x-amz-checksum-mode", "ENABLED");
+  } else {
     ask.headers.emplace_back("range", span.length()
                                           ? fmt::format("bytes={}-{}", span.range.offset,
                                                         span.range.offset + span.range.length - 1)
@@ -54,6 +56,7 @@ class ReadCall : public Call {
     filled_ = 0;
     skipped_ = 0;
     compared_ = false;
+    checksum_.reset();
     spill_.clear();
     if (!span_.length()) into_ = {};  // another attempt may meet another size
   }
@@ -62,6 +65,10 @@ class ReadCall : public Call {
     service().context().metrics->add(Metric::bytes_origin, bytes.size());
     HEADRACE_TRY(compare(answer));
     if (!span_.whole && answer.status == 200) bytes = skip(bytes);  // the Range was ignored
+    if (span_.whole && answer.checksum_kind) {
+      if (!checksum_) checksum_.emplace(*answer.checksum_kind);
+      checksum_->add(bytes);
+    }
     if (into_.empty()) {
       std::optional<std::uint64_t> length = span_.length();
       if (!length && answer.length)
@@ -99,6 +106,8 @@ class ReadCall : public Call {
       return Error(Code::unavailable,
                    fmt::format("the answer is short: {} bytes of {}", filled_, *length));
     }
+    if (checksum_ && checksum_->value() != answer.checksum)
+      return Error(Code::unavailable, "the bytes do not have the checksum that the server tells");
     if (!span_.length() && !pin_) {
       if (total(answer)) HEADRACE_TRY(resolve(span_.range, *total(answer)));
       if (!total(answer)) found_.size = span_.range.offset + filled_;  // only now is it known
@@ -143,6 +152,7 @@ class ReadCall : public Call {
   std::uint64_t filled_ = 0;
   std::uint64_t skipped_ = 0;
   std::string spill_;
+  std::optional<BodyChecksum> checksum_;
   Pin found_;
   bool compared_ = false;
   bool nothing_ = false;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "headrace/storage/s3/credentials.h"
 #include "headrace/storage/s3/retry.h"
+#include "headrace/storage/s3/settings.h"
 
 namespace headrace {
 

@@ -138,7 +138,7 @@ TEST_F(RealServer, AnUploadThatIsGivenUpLeavesNoParts) {
     ASSERT_TRUE(writer.ok());
     ASSERT_TRUE((*writer)->append(as_byte_span(testing::pattern(1, std::size_t{20} << 20U))).ok());
   }
-  auto service = s3::Service::make(server().bucket(), context_, server().options());
+  auto service = s3::Service::make(server().bucket(), context_, server().options(), {});
   ASSERT_TRUE(service.ok());
   const auto uploads = s3::call_now(
       **service, {.query = {{"uploads", ""}, {"prefix", prefix_}}, .place = "uploads"}, {});

@@ -12,8 +12,11 @@
 namespace headrace {
 namespace {
 
-bool is_archived(std::string_view storage_class, std::string_view restore) {
-  const bool cold = storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
+/// `archive_status` is told by HEAD alone: of Intelligent-Tiering, a list does not say.
+bool is_archived(std::string_view storage_class, std::string_view archive_status,
+                 std::string_view restore) {
+  const bool cold = storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE" ||
+                    archive_status == "ARCHIVE_ACCESS" || archive_status == "DEEP_ARCHIVE_ACCESS";
   return cold && restore.find("ongoing-request=\"false\"") == std::string_view::npos;
 }
 
@@ -34,7 +37,7 @@ class S3Store final : public Store {
                      {.method = http::Method::head, .key = prefix_ + key, .place = place}, stop));
     if (!answer.length) return Error(Code::corrupt, "the server tells no size").at(place);
     ObjectInfo info{.key = key, .size = *answer.length, .pin = answer.pin(*answer.length)};
-    info.archived = is_archived(answer.storage_class, answer.restore);
+    info.archived = is_archived(answer.storage_class, answer.archive_status, answer.restore);
     if (info.pin.weak()) service_->notice_weak_pin(place);
     return info;
   }
@@ -42,21 +45,34 @@ class S3Store final : public Store {
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
     const std::string place = object_place(name_, request.prefix);
-    std::string token;
+    std::string from;  // a continuation token, or under v1 a marker
+    bool v1 = service_->list_v1();
     for (;;) {
-      HEADRACE_TRY(const s3::Answer answer,
-                   s3::call_now(*service_, ask_list(request, token, place), stop));
-      auto listed = s3::parse_list(answer.body);
+      auto answer = s3::call_now(*service_, ask_list(request, v1, from, place), stop);
+      if (!answer) {
+        if (v1 || !from.empty() || !may_lack_v2(answer.error())) return std::move(answer).error();
+        v1 = true;
+        auto first = s3::call_now(*service_, ask_list(request, v1, from, place), stop);
+        if (!first) return std::move(answer).error();  // the reason that came first is the reason
+        service_->set_list_v1();
+        answer = std::move(first);
+      }
+      auto listed = s3::parse_list(answer->body);
       if (!listed) return std::move(listed).error().at(place);
       HEADRACE_TRY(ListPage page, page_of(request, *listed, place));
       HEADRACE_TRY(const bool more, sink(std::move(page)));
-      if (!more || listed->next.empty()) return {};
-      if (listed->next == token) {
+      if (!more || !listed->truncated) return {};
+      if (listed->next.empty()) {  // it answered as the first version does
+        v1 = true;
+        service_->set_list_v1();
+      }
+      std::string& next = v1 ? listed->marker : listed->next;
+      if (next == from) {
         return Error(Code::corrupt,
-                     "the server's list does not get on: the same continuation token")
+                     "the server's list does not get on: it begins again where it was")
             .at(place);
       }
-      token = std::move(listed->next);
+      from = std::move(next);
     }
   }
 
@@ -102,13 +118,17 @@ class S3Store final : public Store {
            request.range.offset == request.pin->size;
   }
 
-  s3::Ask ask_list(const ListRequest& request, const std::string& token,
+  /// A refusal that a server without the second version of LIST may give.
+  static bool may_lack_v2(const Error& error) { return error.code() == Code::invalid; }
+
+  s3::Ask ask_list(const ListRequest& request, bool v1, const std::string& from,
                    const std::string& place) const {
     s3::Ask ask{.method = http::Method::get, .place = place, .is_list = true};
-    ask.query = {
-        {"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix_ + request.prefix}};
+    ask.query = {{"encoding-type", "url"}, {"prefix", prefix_ + request.prefix}};
     if (request.by_folder) ask.query.emplace_back("delimiter", "/");
-    if (!token.empty()) ask.query.emplace_back("continuation-token", token);
+    if (!from.empty()) ask.query.emplace_back(v1 ? "marker" : "continuation-token", from);
+    if (v1) return ask;
+    ask.query.emplace_back("list-type", "2");
     // Only where lists are in the order of bytes; elsewhere it would leave keys out.
     if (!request.start_after.empty() && service_->identity()->endpoint.aws)
       ask.query.emplace_back("start-after", prefix_ + request.start_after);
@@ -133,7 +153,7 @@ class S3Store final : public Store {
       }
       object.pin = {
           .etag = std::move(listed.etag), .modified_ns = listed.modified_ns, .size = listed.size};
-      object.archived = is_archived(listed.storage_class, "");
+      object.archived = is_archived(listed.storage_class, "", "");
       if (object.pin.weak()) service_->notice_weak_pin(object_place(name_, object.key));
       page.objects.push_back(std::move(object));
     }
@@ -152,10 +172,10 @@ class S3Store final : public Store {
 }  // namespace
 
 Result<std::unique_ptr<Store>> make_s3_store(const std::string& bucket, const std::string& prefix,
-                                             const Context& context, const S3Options& options) {
-  HEADRACE_TRY(
-      auto service,
-      s3::Service::make(bucket, context, options).at(fmt::format("s3://{}/{}", bucket, prefix)));
+                                             const Context& context, const S3Options& options,
+                                             const std::stop_token& stop) {
+  HEADRACE_TRY(auto service, s3::Service::make(bucket, context, options, stop)
+                                 .at(fmt::format("s3://{}/{}", bucket, prefix)));
   return std::unique_ptr<Store>(std::make_unique<S3Store>(prefix, std::move(service)));
 }
 
@@ -163,7 +183,7 @@ Result<OpenedS3> find_s3_store(const std::string& bucket, const std::string& pat
                                const Context& context, const S3Options& options,
                                const std::stop_token& stop) {
   const std::string place = fmt::format("s3://{}/{}", bucket, path);
-  HEADRACE_TRY(auto service, s3::Service::make(bucket, context, options).at(place));
+  HEADRACE_TRY(auto service, s3::Service::make(bucket, context, options, stop).at(place));
   OpenedS3 opened;
   std::string prefix = path;
   if (!path.empty() && !path.ends_with('/')) {

@@ -18,10 +18,13 @@
 
 namespace headrace {
 
-/// `prefix` is put before every key as it is: "train/" for a folder. Asks nothing of the server.
+/// `prefix` is put before every key as it is: "train/" for a folder. Asks nothing of the server;
+/// keys that must be asked for (STS, a container, an instance) are, within seconds.
 ///  * invalid: a bucket name, endpoint or profile that cannot be
+///  * denied, unavailable: no keys to be had
 Result<std::unique_ptr<Store>> make_s3_store(const std::string& bucket, const std::string& prefix,
-                                             const Context& context, const S3Options& options = {});
+                                             const Context& context, const S3Options& options = {},
+                                             const std::stop_token& stop = {});
 
 struct OpenedS3 {
   std::unique_ptr<Store> store;

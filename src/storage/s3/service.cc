@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "headrace/storage/s3/obtain.h"
+
 namespace headrace::s3 {
 namespace {
 
@@ -14,23 +16,57 @@ unsigned loops_of(const S3Options& options) {
   return std::clamp(std::thread::hardware_concurrency() / 4, 1U, 8U);
 }
 
+EndpointOptions endpoint_options(const Settings& settings, std::string_view region) {
+  return {.custom = settings.endpoint,
+          .region = region,
+          .addressing = settings.addressing,
+          .dualstack = settings.dualstack,
+          .fips = settings.fips};
+}
+
+/// Keys by the way that the settings name, or those that they hold.
+Result<Credentials> credentials_of(const Settings& settings, Clock& clock,
+                                   const std::stop_token& stop) {
+  if (!settings.way) return settings.credentials;
+  auto found = obtain(*settings.way, settings, clock, stop);
+  if (found || !no_instance(*settings.way, found.error())) return found;
+  // As on most machines: public buckets can be read, and a refusal will say what was tried.
+  return Credentials{.source = found.error().to_string()};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Service>> Service::make(std::string bucket, const Context& context,
-                                               const S3Options& options) {
+                                               const S3Options& options,
+                                               const std::stop_token& stop) {
   Settings settings;
   if (options.settings) {
     settings = *options.settings;
   } else {
     HEADRACE_TRY(settings, load_settings(process_environment()));
   }
-  HEADRACE_TRY(auto endpoint, make_endpoint(settings.endpoint, settings.region, bucket));
-  return std::unique_ptr<Service>(
-      new Service(std::move(bucket), context, options, std::move(settings), std::move(endpoint)));
+  HEADRACE_TRY(auto endpoint, make_endpoint(endpoint_options(settings, settings.region), bucket));
+  Clock& clock = *context.clock;
+  HEADRACE_TRY(auto first, credentials_of(settings, clock, stop));
+  Keeper::Obtain again;
+  if (!options.settings) {  // files and variables may have changed by then
+    again = [&clock](const std::stop_token& ended) -> Result<Credentials> {
+      HEADRACE_TRY(const Settings now, load_settings(process_environment()));
+      return credentials_of(now, clock, ended);
+    };
+  } else if (settings.way) {
+    again = [settings, &clock](const std::stop_token& ended) {
+      return credentials_of(settings, clock, ended);
+    };
+  }
+  auto keeper = std::make_unique<Keeper>(std::move(first), std::move(again), clock);
+  return std::unique_ptr<Service>(new Service(std::move(bucket), context, options,
+                                              std::move(settings), std::move(endpoint),
+                                              std::move(keeper)));
 }
 
 Service::Service(std::string bucket, const Context& context, const S3Options& options,
-                 Settings settings, Endpoint endpoint)
+                 Settings settings, Endpoint endpoint, std::unique_ptr<Keeper> keeper)
     : bucket_(std::move(bucket)),
       context_(context),
       options_(options),
@@ -40,13 +76,16 @@ Service::Service(std::string bucket, const Context& context, const S3Options& op
                 ? options.retry_seed
                 : mix_key(static_cast<std::uint64_t>(process_),
                           static_cast<std::uint64_t>(context.clock->wall_seconds()))),
-      identity_(
-          std::make_shared<const Identity>(Identity{std::move(endpoint), settings_.credentials})) {
+      keeper_(std::move(keeper)),
+      identity_(std::make_shared<const Identity>(Identity{std::move(endpoint), keeper_->get()})) {
+  const std::string& base = identity_->endpoint.base;
   const unsigned loops = loops_of(options);
   for (unsigned i = 0; i < loops; ++i) {
     loops_.push_back(std::make_unique<http::Loop>(
         http::LoopOptions{.max_active = std::max<std::size_t>(options.max_connections / loops, 1),
                           .ca_bundle = settings_.ca_bundle,
+                          .proxy = settings_.proxies.of(base),
+                          .no_proxy = settings_.proxies.none,
                           .connect_timeout = options.connect_timeout,
                           .stall_timeout = options.stall_timeout}));
   }
@@ -55,17 +94,23 @@ Service::Service(std::string bucket, const Context& context, const S3Options& op
 Service::~Service() {
   if (::getpid() == process_) return;
   for (auto& loop : loops_) http::Loop::abandon(std::move(loop));
+  (void)keeper_.release();  // NOLINT(bugprone-unused-return-value): its thread is the parent's
 }
 
-std::shared_ptr<const Identity> Service::identity() const {
+std::shared_ptr<const Identity> Service::identity() {
+  auto credentials = keeper_->get();
   const MutexLock lock(mutex_);
+  if (identity_->credentials != credentials) {
+    identity_ =
+        std::make_shared<const Identity>(Identity{identity_->endpoint, std::move(credentials)});
+  }
   return identity_;
 }
 
 std::shared_ptr<const SigningKey> Service::signing_key(const Identity& identity,
                                                        std::string_view day) {
   const MutexLock lock(mutex_);
-  const std::string& secret = identity.credentials.secret_key;
+  const std::string& secret = identity.credentials->secret_key;
   if (key_ == nullptr || key_->day() != day || key_->region() != identity.endpoint.region ||
       key_secret_ != secret) {
     key_ = std::make_shared<const SigningKey>(secret, day, identity.endpoint.region);
@@ -76,17 +121,18 @@ std::shared_ptr<const SigningKey> Service::signing_key(const Identity& identity,
 
 void Service::sign(const Identity& identity, std::string_view method, std::string_view path,
                    std::string_view query, std::string_view payload_hash, Headers& headers) {
-  if (identity.credentials.unsigned_mode()) return;
+  if (requester_pays()) headers.emplace_back("x-amz-request-payer", "requester");
+  if (identity.credentials->unsigned_mode()) return;
   const std::string date =
       amz_date(context_.clock->wall_seconds() + skew_.load(std::memory_order_relaxed));
   headers.emplace_back("host", identity.endpoint.host);
   headers.emplace_back("x-amz-content-sha256", payload_hash);
   headers.emplace_back("x-amz-date", date);
-  if (!identity.credentials.session_token.empty())
-    headers.emplace_back("x-amz-security-token", identity.credentials.session_token);
+  if (!identity.credentials->session_token.empty())
+    headers.emplace_back("x-amz-security-token", identity.credentials->session_token);
   std::ranges::sort(headers);
   const auto key = signing_key(identity, std::string_view(date).substr(0, 8));
-  std::string authorization = key->authorize(identity.credentials.access_key, date,
+  std::string authorization = key->authorize(identity.credentials->access_key, date,
                                              {.method = method,
                                               .path = path,
                                               .query = query,
@@ -99,25 +145,10 @@ void Service::sign(const Identity& identity, std::string_view method, std::strin
 bool Service::move_to_region(const std::string& region) {
   const auto now = identity();
   if (region.empty() || region == now->endpoint.region) return false;
-  auto endpoint = make_endpoint(settings_.endpoint, region, bucket_);
+  auto endpoint = make_endpoint(endpoint_options(settings_, region), bucket_);
   if (!endpoint) return false;
   const MutexLock lock(mutex_);
   identity_ = std::make_shared<const Identity>(Identity{*std::move(endpoint), now->credentials});
-  return true;
-}
-
-bool Service::reload_credentials() {
-  if (options_.settings) return false;  // handed in: there is nothing to read again
-  const auto now = identity();
-  auto settings = load_settings(process_environment());
-  if (!settings) return false;
-  Credentials& found = settings->credentials;
-  if (found.access_key == now->credentials.access_key &&
-      found.session_token == now->credentials.session_token) {
-    return false;
-  }
-  const MutexLock lock(mutex_);
-  identity_ = std::make_shared<const Identity>(Identity{now->endpoint, std::move(found)});
   return true;
 }
 

@@ -15,6 +15,7 @@
 #include "headrace/base/mutex.h"
 #include "headrace/storage/http/loop.h"
 #include "headrace/storage/s3/endpoint.h"
+#include "headrace/storage/s3/keeper.h"
 #include "headrace/storage/s3/s3_options.h"
 #include "headrace/storage/s3/sigv4.h"
 
@@ -23,13 +24,15 @@ namespace headrace::s3 {
 /// Where and as whom a request is made; immutable.
 struct Identity {
   Endpoint endpoint;
-  Credentials credentials;
+  std::shared_ptr<const Credentials> credentials;
 };
 
 class Service {
  public:
+  /// Gets the first keys, if they are to be asked for.
   static Result<std::unique_ptr<Service>> make(std::string bucket, const Context& context,
-                                               const S3Options& options);
+                                               const S3Options& options,
+                                               const std::stop_token& stop);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   ~Service();
@@ -37,7 +40,9 @@ class Service {
   const Context& context() const { return context_; }
   const S3Options& options() const { return options_; }
   const std::string& bucket() const { return bucket_; }
-  std::shared_ptr<const Identity> identity() const;
+  /// For one attempt: credentials are as fresh as they are to be had.
+  std::shared_ptr<const Identity> identity();
+  bool requester_pays() const { return settings_.request_payer; }
 
   /// Adds x-amz-* and Authorization to `headers`, which hold what else is to be signed.
   void sign(const Identity& identity, std::string_view method, std::string_view path,
@@ -45,13 +50,19 @@ class Service {
 
   /// Later requests go to this region. False if they do already.
   bool move_to_region(const std::string& region);
-  /// Reads the credentials anew, for those that expired. False if they are the same.
-  bool reload_credentials();
+  /// The server said that these have expired: whether others are there, or to come.
+  Keeper::Renewal renew(const Identity& refused) { return keeper_->renew(refused.credentials); }
+  /// Why keys could not be refreshed, if so.
+  std::optional<Error> credentials_trouble() const { return keeper_->trouble(); }
   /// The server's clock is this far ahead of ours, in seconds. False if that is known.
   bool set_skew(std::int64_t seconds);
 
   /// Carries the exchange by the loop that has least to do.
   void start(std::unique_ptr<http::Exchange> exchange, const std::stop_token& stop);
+
+  /// This server knows the first version of LIST only.
+  bool list_v1() const { return list_v1_.load(std::memory_order_relaxed); }
+  void set_list_v1() { list_v1_.store(true, std::memory_order_relaxed); }
 
   /// For one request's retries.
   std::uint64_t next_seed() {
@@ -66,7 +77,7 @@ class Service {
 
  private:
   Service(std::string bucket, const Context& context, const S3Options& options, Settings settings,
-          Endpoint endpoint);
+          Endpoint endpoint, std::unique_ptr<Keeper> keeper);
   std::shared_ptr<const SigningKey> signing_key(const Identity& identity, std::string_view day);
 
   const std::string bucket_;
@@ -78,6 +89,8 @@ class Service {
   std::atomic<std::uint64_t> count_{0};
   std::atomic<std::int64_t> skew_{0};
   std::atomic<bool> weak_pin_noticed_{false};
+  std::atomic<bool> list_v1_{false};
+  std::unique_ptr<Keeper> keeper_;
   mutable Mutex mutex_;
   std::shared_ptr<const Identity> identity_ HEADRACE_GUARDED_BY(mutex_);
   std::shared_ptr<const SigningKey> key_ HEADRACE_GUARDED_BY(mutex_);

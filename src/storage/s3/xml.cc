@@ -59,19 +59,27 @@ Result<ListAnswer> parse_list(std::string_view xml) {
   const pugi::xml_node root = document.child("ListBucketResult");
   if (!root) return bad_list("no ListBucketResult");
   const bool encoded = std::string_view(root.child_value("EncodingType")) == "url";
+  const auto plain = [encoded](const char* text) {
+    return encoded ? decode_form(text) : std::string(text);
+  };
   ListAnswer answer;
   for (const pugi::xml_node& node : root.children("Contents")) {
     HEADRACE_TRY(auto object, parse_object(node, encoded));
     answer.objects.push_back(std::move(object));
   }
-  for (const pugi::xml_node& node : root.children("CommonPrefixes")) {
-    const char* prefix = node.child("Prefix").text().get();
-    answer.folders.push_back(encoded ? decode_form(prefix) : prefix);
-  }
-  if (std::string_view(root.child_value("IsTruncated")) == "true") {
-    answer.next = root.child_value("NextContinuationToken");
-    if (answer.next.empty()) return bad_list("more follows, but no continuation token is given");
-  }
+  for (const pugi::xml_node& node : root.children("CommonPrefixes"))
+    answer.folders.push_back(plain(node.child("Prefix").text().get()));
+  answer.truncated = std::string_view(root.child_value("IsTruncated")) == "true";
+  if (!answer.truncated) return answer;
+  answer.next = root.child_value("NextContinuationToken");
+  if (!answer.next.empty()) return answer;
+  answer.marker = plain(root.child("NextMarker").text().get());
+  // Objects and folders are interleaved in the server's order: the last of the page is the greater.
+  if (answer.marker.empty() && !answer.objects.empty()) answer.marker = answer.objects.back().key;
+  if (root.child("NextMarker").empty() && !answer.folders.empty())
+    answer.marker = std::max(answer.marker, answer.folders.back());
+  if (answer.marker.empty())
+    return bad_list("more follows, but neither continuation token nor marker is given");
   return answer;
 }
 

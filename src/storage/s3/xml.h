@@ -22,10 +22,13 @@ struct ListedObject {
 struct ListAnswer {
   std::vector<ListedObject> objects;
   std::vector<std::string> folders;  ///< common prefixes, whole, decoded
-  std::string next;                  ///< continuation token; empty: the end
+  bool truncated = false;            ///< more follows: ask with `next`, or with `marker`
+  std::string next;                  ///< continuation token; empty: an answer of the first version
+  std::string marker;                ///< of the first version: NextMarker, else the last entry
 };
 
-/// Of ListObjectsV2. `corrupt` if it is anything else, or says that more follows and not how.
+/// Of ListObjectsV2, or ListObjects. `corrupt` if it is anything else, or says that more follows
+/// and not how.
 Result<ListAnswer> parse_list(std::string_view xml);
 
 struct ErrorAnswer {

@@ -63,6 +63,20 @@ TEST(ParseList, FoldersAndAnUnquotedETag) {
   EXPECT_EQ(answer->next, "");
 }
 
+TEST(ParseList, TheFirstVersionTellsAMarkerOrItsLastEntryIsOne) {
+  const auto marker = [](const std::string& inside) {
+    const auto answer =
+        parse_list("<ListBucketResult><IsTruncated>true</IsTruncated>" + inside +
+                   "<Contents><Key>k 1</Key><Size>5</Size></Contents></ListBucketResult>");
+    EXPECT_TRUE(answer.ok() && answer->truncated && answer->next.empty());
+    return answer->marker;
+  };
+  EXPECT_EQ(marker("<NextMarker>m+1</NextMarker>"), "m+1");
+  EXPECT_EQ(marker("<EncodingType>url</EncodingType><NextMarker>m+1</NextMarker>"), "m 1");
+  EXPECT_EQ(marker(""), "k 1");
+  EXPECT_EQ(marker("<CommonPrefixes><Prefix>z/</Prefix></CommonPrefixes>"), "z/");
+}
+
 TEST(ParseList, WhatIsNoListIsCorrupt) {
   for (const std::string text :
        {"", "<html>", "<html></html>", "\x00\x01", "<ListBucketResult>",

@@ -13,12 +13,42 @@
 #include <stdexcept>
 
 namespace headrace::testing {
+
+/// A connection, as it is or under TLS.
+class Wire {
+ public:
+  Wire(int fd, TlsIdentity* tls) : fd_(fd), tls_(tls == nullptr ? nullptr : tls->accept(fd)) {
+    broken_ = tls != nullptr && tls_ == nullptr;
+  }
+  int fd() const { return fd_; }
+  /// 0 or less: the end.
+  long receive(std::string& into) {
+    if (broken_) return -1;
+    if (tls_ != nullptr) return tls_->read(into.data(), into.size());
+    return ::recv(fd_, into.data(), into.size(), 0);
+  }
+  bool send(std::string_view text) {
+    while (!text.empty()) {
+      const long sent = tls_ != nullptr ? tls_->write(text.data(), text.size())
+                                        : ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+  }
+
+ private:
+  const int fd_;
+  const std::unique_ptr<TlsConnection> tls_;
+  bool broken_ = false;
+};
+
 namespace {
 
 /// What a socket brings, until a request is whole.
 class Incoming {
  public:
-  explicit Incoming(int fd) : fd_(fd) {}
+  explicit Incoming(Wire& wire) : wire_(wire) {}
 
   /// Up to and with `end`; false at the end of the connection.
   bool until(std::string_view end, std::string& text) {
@@ -44,12 +74,12 @@ class Incoming {
  private:
   bool more() {
     std::string piece(64 << 10U, '\0');
-    const auto got = ::recv(fd_, piece.data(), piece.size(), 0);
+    const auto got = wire_.receive(piece);
     if (got <= 0) return false;
     buffer_.append(piece, 0, static_cast<std::size_t>(got));
     return true;
   }
-  const int fd_;
+  Wire& wire_;
   std::string buffer_;
 };
 
@@ -76,18 +106,10 @@ bool read_request(Incoming& incoming, HttpSeen& seen) {
   return incoming.exactly(std::strtoull(length->second.c_str(), nullptr, 10), seen.body);
 }
 
-bool send_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
-
 }  // namespace
 
-HttpServer::HttpServer(Handler handler) : handler_(std::move(handler)) {
+HttpServer::HttpServer(Handler handler, TlsIdentity* tls)
+    : handler_(std::move(handler)), tls_(tls) {
   listener_ = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -132,13 +154,15 @@ void HttpServer::accept_all() {
 }
 
 void HttpServer::serve(int fd) {
-  Incoming incoming(fd);
+  Wire wire(fd, tls_);
+  Incoming incoming(wire);
   HttpSeen seen;
-  while (read_request(incoming, seen) && answer(fd, handler_(seen))) seen = {};
+  while (read_request(incoming, seen) && answer(wire, handler_(seen))) seen = {};
   ::shutdown(fd, SHUT_RDWR);
 }
 
-bool HttpServer::answer(int fd, const HttpAnswer& answer) {
+bool HttpServer::answer(Wire& wire, const HttpAnswer& answer) {
+  const int fd = wire.fd();
   using End = HttpAnswer::End;
   if (answer.delay > Nanos(0)) real_clock().sleep_for(answer.delay, {});
   if (!answer.nothing) {
@@ -148,13 +172,13 @@ bool HttpServer::answer(int fd, const HttpAnswer& answer) {
                            : fmt::format("Content-Length: {}\r\n", answer.body.size());
     std::string_view body = std::string_view(answer.body).substr(0, answer.sent);
     if (answer.no_body) body = {};
-    if (!send_all(fd, head + "\r\n")) return false;
-    if (!answer.chunked && !send_all(fd, body)) return false;
+    if (!wire.send(head + "\r\n")) return false;
+    if (!answer.chunked && !wire.send(body)) return false;
     if (answer.chunked) {
       const std::string last = answer.end == End::proper ? "0\r\n\r\n" : "";
       const std::string chunk =
           body.empty() ? "" : fmt::format("{:x}\r\n{}\r\n", body.size(), body);
-      if (!send_all(fd, chunk + last)) return false;
+      if (!wire.send(chunk + last)) return false;
     }
   }
   switch (answer.end) {

@@ -15,6 +15,7 @@
 #include "headrace/base/clock.h"
 #include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
+#include "headrace/storage/testing/tls_identity.h"
 
 namespace headrace::testing {
 
@@ -39,11 +40,13 @@ struct HttpAnswer {
   Nanos delay{0};        ///< before the first byte
 };
 
+class Wire;
+
 class HttpServer {
  public:
   using Handler = std::function<HttpAnswer(const HttpSeen&)>;
-  /// Listens on a free port.
-  explicit HttpServer(Handler handler);
+  /// Listens on a free port; with an identity by TLS, which it must outlive.
+  explicit HttpServer(Handler handler, TlsIdentity* tls = nullptr);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
@@ -59,9 +62,10 @@ class HttpServer {
   };
   void accept_all();
   void serve(int fd);
-  bool answer(int fd, const HttpAnswer& answer);
+  bool answer(Wire& wire, const HttpAnswer& answer);
 
   const Handler handler_;
+  TlsIdentity* const tls_;
   UniqueFd listener_;
   int port_ = 0;
   std::atomic<int> connections_{0};

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "headrace/storage/s3/checksum.h"
 #include "headrace/storage/s3/sigv4.h"
 #include "headrace/storage/s3/url.h"
 
@@ -63,8 +64,14 @@ std::string iso_date(std::int64_t seconds) {
                      amz.substr(9, 2), amz.substr(11, 2), amz.substr(13, 2));
 }
 
-S3Seen understand(const HttpSeen& raw) {
+S3Seen understand(HttpSeen raw, bool virtual_host) {
   S3Seen seen;
+  if (raw.target.starts_with("http://"))  // as a proxy is asked
+    raw.target.erase(0, std::min(raw.target.find('/', 7), raw.target.size()));
+  if (virtual_host) {
+    const std::string host = raw.headers["host"];
+    raw.target = "/" + host.substr(0, host.find('.')) + raw.target;
+  }
   static_cast<HttpSeen&>(seen) = raw;
   const auto mark = std::min(raw.target.find('?'), raw.target.size());
   const std::string path = raw.target.substr(1, mark - 1);
@@ -128,17 +135,23 @@ HttpAnswer s3_error(int status, const std::string& code,
 }
 
 S3TestServer::S3TestServer(S3Habits habits) : habits_(std::move(habits)) {
-  server_ = std::make_unique<HttpServer>([this](const HttpSeen& raw) { return handle(raw); });
+  server_ = std::make_unique<HttpServer>([this](const HttpSeen& raw) { return handle(raw); },
+                                         habits_.tls);
 }
 
 std::string S3TestServer::endpoint() const {
-  return fmt::format("http://127.0.0.1:{}", server_->port());
+  return fmt::format("{}://{}:{}", habits_.tls == nullptr ? "http" : "https",
+                     habits_.virtual_host ? "localhost" : "127.0.0.1", server_->port());
 }
 
 S3Options S3TestServer::options() const {
   S3Options options;
-  options.settings = s3::Settings{
-      .credentials = {"AKTEST", "secret", "", "the test"}, .region = "r1", .endpoint = endpoint()};
+  s3::Settings settings;
+  settings.credentials = {.access_key = "AKTEST", .secret_key = "secret", .source = "the test"};
+  settings.region = "r1";
+  settings.endpoint = endpoint();
+  if (habits_.virtual_host) settings.addressing = s3::Addressing::virtual_host;
+  options.settings = settings;
   options.loops = 1;
   options.retry = {.base = std::chrono::milliseconds(1), .cap = std::chrono::milliseconds(20)};
   options.retry_seed = 1;
@@ -175,7 +188,7 @@ std::string S3TestServer::store(const std::string& key, std::string content) {
 }
 
 HttpAnswer S3TestServer::handle(const HttpSeen& raw) {
-  S3Seen request = understand(raw);
+  S3Seen request = understand(raw, habits_.virtual_host);
   HttpAnswer answer;
   S3Plan plan;
   {
@@ -198,6 +211,8 @@ HttpAnswer S3TestServer::right_answer(const S3Seen& request) {
         authorization->second.find("/" + habits_.region + "/s3/") == std::string::npos)
       return s3_error(301, "PermanentRedirect", {{"x-amz-bucket-region", habits_.region}});
   }
+  if (habits_.requester_pays && !request.headers.contains("x-amz-request-payer"))
+    return s3_error(403, "AccessDenied");
   if (request.bucket != "b") return s3_error(404, "NoSuchBucket");
   if (request.key.empty()) return list(request);
   if (request.method == "PUT") return put_object(request);
@@ -234,6 +249,12 @@ HttpAnswer S3TestServer::get(const S3Seen& request) {
     answer.headers.emplace_back("Last-Modified", http_date(object.modified));
   if (!habits_.storage_class.empty())
     answer.headers.emplace_back("x-amz-storage-class", habits_.storage_class);
+  if (habits_.checksums && request.headers.contains("x-amz-checksum-mode") && !wanted.ranged) {
+    s3::BodyChecksum checksum(s3::BodyChecksum::Kind::crc64nvme);
+    checksum.add(as_byte_span(answer.body));
+    answer.headers.emplace_back("x-amz-checksum-crc64nvme", checksum.value());
+    answer.headers.emplace_back("x-amz-checksum-type", "FULL_OBJECT");
+  }
   if (wanted.ranged) {
     answer.headers.emplace_back("Content-Range",
                                 fmt::format("bytes {}-{}/{}", wanted.begin, wanted.end - 1, size));
@@ -246,6 +267,10 @@ HttpAnswer S3TestServer::list(const S3Seen& request) {
     const auto found = request.query.find(name);
     return found == request.query.end() ? std::string() : found->second;
   };
+  const bool second = query("list-type") == "2";
+  if (second && habits_.second_list == S3Habits::SecondList::refused)
+    return s3_error(501, "NotImplemented");
+  const bool v1 = !second || habits_.second_list == S3Habits::SecondList::ignored;
   const std::string prefix = query("prefix");
   const bool folders = query("delimiter") == "/";
   const bool encoded = habits_.url_encodes && query("encoding-type") == "url";
@@ -268,11 +293,17 @@ HttpAnswer S3TestServer::list(const S3Seen& request) {
   std::size_t at = 0;
   if (const std::string token = query("continuation-token"); token.starts_with("/+=&"))
     std::from_chars(token.data() + 4, token.data() + token.size(), at);
+  if (const std::string marker = query("marker"); v1 && !marker.empty()) {
+    const auto last = std::ranges::find(entries, marker, &std::pair<std::string, bool>::first);
+    at = last == entries.end() ? 0 : static_cast<std::size_t>(last - entries.begin()) + 1;
+  }
   const std::size_t end = std::min(at + habits_.page, entries.size());
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><ListBucketResult>";
   if (encoded) xml += "<EncodingType>url</EncodingType>";
   xml += fmt::format("<IsTruncated>{}</IsTruncated>", end < entries.size());
-  if (end < entries.size())
+  if (end < entries.size() && v1 && habits_.next_marker)
+    xml += fmt::format("<NextMarker>{}</NextMarker>", name(entries[end - 1].first));
+  if (end < entries.size() && !v1)
     xml += fmt::format("<NextContinuationToken>/+=&amp;{}</NextContinuationToken>", end);
   for (; at < end; ++at) {
     const auto& [key, is_folder] = entries[at];

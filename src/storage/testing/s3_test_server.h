@@ -49,7 +49,15 @@ struct S3Habits {
   bool byte_order = true;   ///< of lists; else the reverse
   bool chunked = false;     ///< objects come without Content-Length
   std::size_t page = 1000;  ///< keys of a list's page
-  std::string region;       ///< a request signed for another is sent there, with 301
+  /// Of ListObjectsV2: known; ignored, so that it answers as the first version; refused.
+  enum class SecondList { known, ignored, refused };
+  SecondList second_list = SecondList::known;
+  bool next_marker = true;      ///< a list of the first version tells it, and not with folders only
+  bool checksums = false;       ///< tells CRC64NVME where it is asked to
+  bool requester_pays = false;  ///< refuses requests without x-amz-request-payer
+  bool virtual_host = false;    ///< the bucket is the first part of the host
+  TlsIdentity* tls = nullptr;   ///< not owned
+  std::string region;           ///< a request signed for another is sent there, with 301
   std::string storage_class;
 };
 

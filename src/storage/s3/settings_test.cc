@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headrace/storage/s3/credentials.h"
+#include "headrace/storage/s3/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,6 +33,7 @@ class AwsSettings : public ::testing::Test {
 };
 
 TEST_F(AwsSettings, NothingSaidIsUnsigned) {
+  variables_["AWS_EC2_METADATA_DISABLED"] = "1";
   const auto settings = load();
   ASSERT_TRUE(settings.ok()) << settings.error().to_string();
   EXPECT_TRUE(settings->credentials.unsigned_mode());
@@ -115,17 +116,87 @@ TEST_F(AwsSettings, AProfileThatIsNotThereIsNamed) {
 
 TEST_F(AwsSettings, WaysToGetKeysThatAreNotSupportedAreNamed) {
   write(".aws/config",
-        "[default]\nsso_session = my-sso\nsso_account_id = 1\n[profile role]\nrole_arn=arn:x\n"
-        "source_profile=default\n[profile process]\ncredential_process=/bin/x\n");
+        "[default]\nsso_session = my-sso\nsso_account_id = 1\n[profile old]\nsso_start_url=x\n"
+        "[profile console]\nlogin_session=x\n");
   const auto cause = [this](const std::string& profile) {
     variables_["AWS_PROFILE"] = profile;
     const auto settings = load();
     return settings.ok() ? "ok" : settings.error().to_string();
   };
   EXPECT_THAT(cause("default"), HasSubstr("SSO"));
-  EXPECT_THAT(cause("default"), HasSubstr("aws configure export-credentials"));
-  EXPECT_THAT(cause("role"), HasSubstr("role_arn"));
-  EXPECT_THAT(cause("process"), HasSubstr("credential_process"));
+  EXPECT_THAT(cause("default"), HasSubstr("aws configure export-credentials --profile default"));
+  EXPECT_THAT(cause("old"), HasSubstr("SSO"));
+  EXPECT_THAT(cause("console"), HasSubstr("login_session"));
+}
+
+TEST_F(AwsSettings, TheOrderOfTheWays) {
+  const auto way = [this] {
+    const auto settings = load();
+    EXPECT_TRUE(settings.ok()) << settings.error().to_string();
+    return settings->way ? static_cast<int>(settings->way->how.index()) : -1;
+  };
+  variables_["AWS_EC2_METADATA_DISABLED"] = "true";
+  EXPECT_EQ(way(), -1);
+  variables_.erase("AWS_EC2_METADATA_DISABLED");
+  EXPECT_EQ(way(), 4);  // the instance
+  variables_["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] = "/x";
+  EXPECT_EQ(way(), 3);
+  EXPECT_EQ(std::get<Container>(load()->way->how).url, "http://169.254.170.2/x");
+  write(".aws/config", "[default]\ncredential_process=x\n");
+  EXPECT_EQ(way(), 5);
+  variables_["AWS_WEB_IDENTITY_TOKEN_FILE"] = "/t";
+  EXPECT_EQ(way(), 2);
+  EXPECT_EQ(load()->way->sts, "https://sts.us-east-1.amazonaws.com");
+  variables_["AWS_REGION"] = "cn-north-1";
+  EXPECT_EQ(load()->way->sts, "https://sts.cn-north-1.amazonaws.com.cn");
+  write(".aws/config", "[default]\nrole_arn=x\ncredential_source=Ec2InstanceMetadata\n");
+  EXPECT_EQ(way(), 1);
+  variables_["AWS_ACCESS_KEY_ID"] = "A";
+  variables_["AWS_SECRET_ACCESS_KEY"] = "S";
+  EXPECT_EQ(way(), -1);
+  EXPECT_EQ(load()->credentials.access_key, "A");
+  variables_["AWS_NO_SIGN_REQUEST"] = "YES";
+  EXPECT_TRUE(load()->credentials.unsigned_mode());
+}
+
+TEST_F(AwsSettings, HowTheServerIsAddressed) {
+  EXPECT_EQ(load()->addressing, Addressing::automatic);
+  write(".aws/config", "[default]\ns3 =\n  addressing_style = virtual\n");
+  EXPECT_EQ(load()->addressing, Addressing::virtual_host);
+  variables_["AWS_VIRTUAL_HOSTING"] = "FALSE";
+  EXPECT_EQ(load()->addressing, Addressing::path);
+  variables_["AWS_USE_DUALSTACK_ENDPOINT"] = "true";
+  variables_["AWS_REQUEST_PAYER"] = "requester";
+  EXPECT_TRUE(load()->dualstack);
+  EXPECT_FALSE(load()->fips);
+  EXPECT_TRUE(load()->request_payer);
+  for (const char* name : {"AWS_USE_FIPS_ENDPOINT", "AWS_REQUEST_PAYER", "AWS_NO_SIGN_REQUEST"}) {
+    const auto before = variables_[name];
+    variables_[name] = "perhaps";
+    ASSERT_FALSE(load().ok());
+    EXPECT_THAT(load().error().to_string(), HasSubstr(name));
+    variables_[name] = before;
+  }
+}
+
+TEST_F(AwsSettings, ProxiesAndWhoNeedsNone) {
+  variables_["HTTP_PROXY"] = "http://upper:1";
+  variables_["https_proxy"] = "socks5h://user:p@[::1]:1080/";
+  variables_["NO_PROXY"] = "a,.b";
+  auto proxies = load()->proxies;
+  EXPECT_EQ(proxies.of("http://x"), "http://upper:1");
+  EXPECT_EQ(proxies.of("https://x"), "socks5h://user:p@[::1]:1080/");
+  EXPECT_EQ(proxies.none, "a,.b");
+  variables_["http_proxy"] = "lower";
+  EXPECT_EQ(load()->proxies.http, "lower");
+  for (const char* bad : {"http://", "ftp://h", "http://h:port", "http://u:SECRET@h h",
+                          "h:", "http://[::1", "\"http://h\""}) {
+    variables_["https_proxy"] = bad;
+    const auto settings = load();
+    ASSERT_FALSE(settings.ok()) << bad;
+    EXPECT_THAT(settings.error().to_string(), HasSubstr("https_proxy"));
+    EXPECT_THAT(settings.error().to_string(), ::testing::Not(HasSubstr("SECRET")));
+  }
 }
 
 TEST(ParseProfiles, WhatIsNoIniIsLeftOut) {

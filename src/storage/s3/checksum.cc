@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/s3/checksum.h"
+
+#include <array>
+#include <cstring>
+
+namespace headrace::s3 {
+namespace {
+
+// All three are reflected, begin with ones and end inverted; a 32-bit one uses the low half.
+constexpr std::uint64_t kCrc32 = 0xedb88320U;
+constexpr std::uint64_t kCrc32c = 0x82f63b78U;
+constexpr std::uint64_t kCrc64Nvme = 0x9a6c9329ac4bc9b5U;  // of the NVM Express specification
+
+/// Sixteen bytes a step: 2 to 3 GB/s, so a 110 KB picture costs some 40 µs.
+using Tables = std::array<std::array<std::uint64_t, 256>, 16>;
+
+Tables make_tables(std::uint64_t polynomial) {
+  Tables tables{};
+  for (std::uint64_t i = 0; i < 256; ++i) {
+    std::uint64_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? polynomial : 0U);
+    tables[0][i] = crc;
+  }
+  for (std::size_t step = 1; step < tables.size(); ++step) {
+    for (std::size_t i = 0; i < 256; ++i) {
+      const std::uint64_t before = tables[step - 1][i];
+      tables[step][i] = (before >> 8U) ^ tables[0][before & 0xffU];
+    }
+  }
+  return tables;
+}
+
+const Tables& tables_of(BodyChecksum::Kind kind) {
+  static const Tables crc32 = make_tables(kCrc32);
+  static const Tables crc32c = make_tables(kCrc32c);
+  static const Tables crc64 = make_tables(kCrc64Nvme);
+  switch (kind) {
+    case BodyChecksum::Kind::crc32:
+      return crc32;
+    case BodyChecksum::Kind::crc32c:
+      return crc32c;
+    case BodyChecksum::Kind::crc64nvme:
+      break;
+  }
+  return crc64;
+}
+
+std::uint64_t eight(const std::byte* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+std::uint64_t lookup(const Tables& tables, std::size_t first, std::uint64_t word) {
+  std::uint64_t crc = 0;
+  for (std::size_t i = 0; i < 8; ++i) crc ^= tables[first - i][(word >> (8 * i)) & 0xffU];
+  return crc;
+}
+
+std::string base64(ByteSpan bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t here = std::min<std::size_t>(3, bytes.size() - at);
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      group = (group << 8U) | (i < here ? std::to_integer<std::uint32_t>(bytes[at + i]) : 0U);
+    for (std::size_t i = 0; i < 4; ++i)
+      text += i <= here ? kDigits[(group >> (18 - 6 * i)) & 63U] : '=';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<BodyChecksum::Kind> BodyChecksum::kind_of(std::string_view name) {
+  if (name == "crc32") return Kind::crc32;
+  if (name == "crc32c") return Kind::crc32c;
+  if (name == "crc64nvme") return Kind::crc64nvme;
+  return std::nullopt;
+}
+
+BodyChecksum::BodyChecksum(Kind kind)
+    : kind_(kind), state_(kind == Kind::crc64nvme ? ~std::uint64_t{0} : 0xffffffffU) {}
+
+void BodyChecksum::add(ByteSpan bytes) {
+  const Tables& tables = tables_of(kind_);
+  std::uint64_t crc = state_;
+  while (bytes.size() >= 16) {
+    crc = lookup(tables, 15, eight(bytes.data()) ^ crc) ^ lookup(tables, 7, eight(&bytes[8]));
+    bytes = bytes.subspan(16);
+  }
+  for (const std::byte byte : bytes)
+    crc = (crc >> 8U) ^ tables[0][(crc ^ std::to_integer<std::uint64_t>(byte)) & 0xffU];
+  state_ = crc;
+}
+
+std::string BodyChecksum::value() const {
+  std::array<std::byte, 8> big{};
+  const std::size_t size = kind_ == Kind::crc64nvme ? 8 : 4;
+  const std::uint64_t crc = ~state_;
+  for (std::size_t i = 0; i < size; ++i)
+    big[i] = static_cast<std::byte>((crc >> (8 * (size - 1 - i))) & 0xffU);
+  return base64(ByteSpan(big).first(size));
+}
+
+}  // namespace headrace::s3
