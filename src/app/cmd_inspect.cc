@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "headrace/records/inspect/inspect.h"
+#include "inspect_media.h"
 #include "inspect_picture.h"
 #include "records_output.h"
 #include "replay_quarantine.h"
@@ -19,6 +20,7 @@ struct Arguments {
   OpenOptions open;
   bool records = false;
   bool decode = false;
+  bool media = false;
   bool json = false;
 };
 
@@ -55,6 +57,7 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   if (!arguments.replay.empty())
     return replay_quarantine(arguments.replay, open, arguments.json, stop);
   open.allow_empty = arguments.records;  // a file without one is a listing of none
+  if (arguments.media) return inspect_media(arguments.json);
   if (arguments.decode) return inspect_picture(arguments.uri, arguments.json);
   const Context context;
   HEADRACE_TRY(const auto source, open_source(arguments.uri, context, open, stop));
@@ -92,6 +95,10 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
       ->excludes(uri)
       ->excludes(records)
       ->excludes(decode);
+  auto* const media = command->add_flag(
+      "--media", arguments->media,
+      "The media that --medium knows: figures with date, source, verified or not");
+  uri->excludes(media);
   command->add_flag("--json", arguments->json,
                     "One JSON object on stdout; with --records one a line");
   command->footer(
@@ -100,12 +107,13 @@ void add_inspect(CLI::App& root, Invocation& invocation) {
       "  headrace inspect s3://bucket/train --records --json\n"
       "  headrace inspect photo.jpg --decode --json\n"
       "  headrace inspect --replay bad.jsonl --json\n"
+      "  headrace inspect --media\n"
       "Exit code 0: clean; 1: damaged, or it could not be told. With --replay 0: all are good by\n"
       "now; the set's options (--list, --root-files-skip) are those of the job that wrote the "
       "file.");
   command->callback([&invocation, arguments] {
-    if (arguments->uri.empty() && arguments->replay.empty())
-      throw CLI::RequiredError("uri, or --replay");
+    if (arguments->uri.empty() && arguments->replay.empty() && !arguments->media)
+      throw CLI::RequiredError("uri, --replay or --media");
     invocation.run = [arguments](const std::stop_token& stop) { return run(*arguments, stop); };
   });
 }

@@ -51,7 +51,7 @@ void block_signals() {  // they are for the program's own threads
 
 class Loop::Impl {
  public:
-  explicit Impl(const LoopOptions& options) : options_(options) {
+  explicit Impl(const LoopOptions& options) : options_(options), max_active_(options.max_active) {
     init_curl();
     multi_.reset(curl_multi_init());
     bell_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -86,6 +86,9 @@ class Loop::Impl {
     if (sleeps) ring();
   }
 
+  void set_max_active(std::size_t most) {
+    max_active_.store(std::min(most, options_.max_active), std::memory_order_relaxed);
+  }
   std::size_t load() const { return load_.load(std::memory_order_relaxed); }
   void detach() { thread_.detach(); }
 
@@ -142,7 +145,7 @@ class Loop::Impl {
       for (const Id id : inbox.cancelled) drop(id);
       if (inbox.stop) break;
       begin_due();
-      while (!waiting_.empty() && active_ < options_.max_active) {
+      while (!waiting_.empty() && active_ < max_active_.load(std::memory_order_relaxed)) {
         const Id id = waiting_.front();
         waiting_.pop_front();
         if (const auto found = flights_.find(id); found != flights_.end()) begin(*found->second);
@@ -336,6 +339,7 @@ class Loop::Impl {
   static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   const LoopOptions options_;
+  std::atomic<std::size_t> max_active_;
   std::atomic<std::size_t> load_{0};
   mutable Mutex mutex_;
   Inbox inbox_ HEADRACE_GUARDED_BY(mutex_);
@@ -362,6 +366,8 @@ Loop::~Loop() = default;
 void Loop::start(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
   impl_->start(std::move(exchange), stop);
 }
+
+void Loop::set_max_active(std::size_t max_active) { impl_->set_max_active(max_active); }
 
 std::size_t Loop::load() const { return impl_->load(); }
 

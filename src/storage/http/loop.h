@@ -2,8 +2,8 @@
 /// \file One thread that carries hundreds of HTTP exchanges at once, by libcurl and epoll.
 ///
 /// Thread-safe. Connections are kept and used again. Exchanges start in the order they came in;
-/// at most `max_active` are on the wire. Not usable after fork: a loop is of the process that
-/// made it.
+/// at most `max_active` are on the wire, or fewer by `set_max_active`. Not usable after fork: a
+/// loop is of the process that made it.
 ///
 /// What is asked of the environment (proxies) is asked by whoever makes the options.
 #pragma once
@@ -38,6 +38,9 @@ class Loop {
   ~Loop();
 
   void start(std::unique_ptr<Exchange> exchange, const std::stop_token& stop);
+
+  /// Exchanges that begin from now on heed it; at most that of the options.
+  void set_max_active(std::size_t max_active);
 
   /// How many are started and not over.
   std::size_t load() const;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <future>
 
 #include "headrace/storage/s3/errors.h"
@@ -60,7 +61,10 @@ Call::Call(Service& service, Ask ask)
       random_(service.next_seed()) {}
 
 http::Request Call::begin() {
-  if (attempt_++ == 0) started_ = now();
+  attempt_started_ = now();
+  if (attempt_++ == 0) started_ = attempt_started_;
+  received_ = 0;
+  answered_ = false;
   answer_ = {};
   take_error_.reset();
   restart();
@@ -95,6 +99,7 @@ http::Request Call::begin() {
 
 void Call::header(int status, std::string_view name, std::string_view value) {
   answer_.status = status;
+  if (!std::exchange(answered_, true)) first_byte(now() - attempt_started_);
   if (name == "etag") {
     answer_.etag = value;
   } else if (name == "content-length") {
@@ -137,6 +142,7 @@ bool Call::body(int status, ByteSpan bytes) {
     answer_.body += as_text(bytes).substr(0, room);
     return true;
   }
+  received_ += bytes.size();
   if (auto taken = take(answer_, bytes); !taken) {
     take_error_ = std::move(taken).error();
     return false;
@@ -146,8 +152,12 @@ bool Call::body(int status, ByteSpan bytes) {
 
 std::optional<Nanos> Call::end(const http::Outcome& outcome) {
   using Kind = http::Outcome::Kind;
+  if (outcome.kind == Kind::answered) {
+    const bool throttled = outcome.status == 503 || outcome.status == 429;
+    service_.measured(received_, now() - attempt_started_, throttled);
+  }
   if (take_error_) {
-    const Again again = take_error_->code() == Code::unavailable ? Again::yes : Again::no;
+    const Again again = again_after(*take_error_);
     return fail({*std::exchange(take_error_, std::nullopt), again});
   }
   if (outcome.kind != Kind::answered) {
@@ -159,7 +169,7 @@ std::optional<Nanos> Call::end(const http::Outcome& outcome) {
   answer_.status = outcome.status;
   if (good(outcome.status)) {
     if (auto checked = check(answer_); !checked) {
-      const Again again = checked.error().code() == Code::unavailable ? Again::yes : Again::no;
+      const Again again = again_after(checked.error());
       return fail({std::move(checked).error(), again});
     }
     finish(std::move(answer_));
@@ -174,7 +184,7 @@ std::optional<Nanos> Call::end(const http::Outcome& outcome) {
   return fail(judge_refusal(error));
 }
 
-Call::Verdict Call::judge_refusal(const ErrorAnswer& error) const {
+Call::Verdict Call::judge_refusal(const ErrorAnswer& error) {
   const Credentials& as = *identity_->credentials;
   auto [refused, again] = judge({.status = answer_.status,
                                  .answer = error,
@@ -190,7 +200,17 @@ Call::Verdict Call::judge_refusal(const ErrorAnswer& error) const {
         fmt::format("{}; keys could not be refreshed: {}", refused.cause(), trouble->to_string()),
         refused.remedy());
   }
+  if (refused.code() == Code::changed) again = again_after(refused);
   return {std::move(refused), again};
+}
+
+/// A proxy or a replica may have answered from the past: before an object counts as changed it is
+/// looked at again.
+Again Call::again_after(const Error& error) {
+  constexpr int kRechecks = 6;
+  if (error.code() == Code::unavailable) return Again::yes;
+  if (error.code() == Code::changed) return rechecks_++ < kRechecks ? Again::yes : Again::no;
+  return Again::no;
 }
 
 /// What can be set right, so that the request is made again: after this time.
@@ -205,12 +225,14 @@ std::optional<Nanos> Call::repair(const ErrorAnswer& error) {
   }
   // The answer to HEAD has no body, so the reason must be guessed.
   const bool mute = ask_.method == http::Method::head && (status == 400 || status == 403);
-  const std::int64_t ahead =
-      answer_.date == 0 ? 0 : answer_.date - service_.context().clock->wall_seconds();
-  const bool skewed = error.code == "RequestTimeTooSkewed" ||
-                      (mute && (ahead > kClockTolerance || ahead < -kClockTolerance));
-  if (skewed && answer_.date != 0 && !std::exchange(set_right_, true)) {
-    if (service_.set_skew(ahead)) return Nanos(0);
+  if (answer_.date != 0 && !set_right_) {
+    const std::int64_t ahead = answer_.date - service_.context().clock->wall_seconds();
+    const std::int64_t off = std::abs(ahead - service_.skew());
+    if (error.code == "RequestTimeTooSkewed" || (mute && off > kClockTolerance)) {
+      set_right_ = true;
+      service_.set_skew(ahead);  // another call may have been faster
+      return Nanos(0);
+    }
   }
   const bool expired = error.code == "ExpiredToken" || error.code == "TokenRefreshRequired" ||
                        error.code == "InvalidToken";

@@ -69,6 +69,8 @@ class Call : public http::Exchange {
 
   /// What an earlier attempt brought is void.
   virtual void restart() {}
+  /// An answer begins, after this time.
+  virtual void first_byte(Nanos /*latency*/) {}
   /// Takes a piece of a good answer's body. An error ends the attempt.
   virtual Result<void> take(Answer& answer, ByteSpan bytes) = 0;
   /// The answer (2xx) is complete. `unavailable`: it is made again.
@@ -83,9 +85,10 @@ class Call : public http::Exchange {
     Error error;
     Again again = Again::no;
   };
-  Verdict judge_refusal(const ErrorAnswer& error) const;
+  Verdict judge_refusal(const ErrorAnswer& error);
   std::optional<Nanos> repair(const ErrorAnswer& error);
   std::optional<Nanos> renew_credentials();
+  Again again_after(const Error& error);
   std::optional<Nanos> fail(Verdict verdict);
 
   Service& service_;
@@ -98,8 +101,12 @@ class Call : public http::Exchange {
   int attempt_ = 0;
   bool moved_ = false;      // to another region: once
   bool set_right_ = false;  // by the server's clock: once
+  int rechecks_ = 0;        // of an object that seemed to be another
   int renewals_ = 0;        // times that fresh credentials were waited for
   Nanos started_{0};
+  Nanos attempt_started_{0};
+  std::uint64_t received_ = 0;  // bytes of a good body, in this attempt
+  bool answered_ = false;       // this attempt's answer has begun
   Random random_;
 };
 

@@ -69,8 +69,7 @@ void Governor::close(Nanos now) {
   if (window_.throttled >= 2 && window_.throttled * 50 >= window_.count) return cut();
   const auto limit = static_cast<double>(limit_);
   if (window_.saturated * 2 < window_.count) {  // the demand was the limit
-    if (phase_ == Phase::try_more || phase_ == Phase::try_less)
-      hold_at(static_cast<double>(held_));
+    if (phase_ == Phase::try_more || phase_ == Phase::try_less) hold_at(static_cast<double>(held_));
     return;
   }
   switch (phase_) {

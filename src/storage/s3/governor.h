@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file How many requests to keep on the wire, found by trying: more while more comes of it.
 ///
-/// Not thread-safe; pure: time is handed in. It doubles while the rate grows by a tenth, then holds,
-/// and now and then tries a quarter more or a fifth less. Throttling (503, 429) cuts it at once to
-/// 0.7, and it climbs back to where it was in ten windows. A rise of the latency without gain
-/// lowers it too. While too little is asked for, nothing is learned and nothing changes.
+/// Not thread-safe; pure: time is handed in. It doubles while the rate grows by a tenth, then
+/// holds, and now and then tries a quarter more or a fifth less. Throttling (503, 429) cuts it at
+/// once to 0.7, and it climbs back to where it was in ten windows. A rise of the latency without
+/// gain lowers it too. While too little is asked for, nothing is learned and nothing changes.
 #pragma once
 
 #include <cstddef>
@@ -55,12 +55,12 @@ class Governor {
   const GovernorOptions options_;
   Phase phase_ = Phase::climb;
   std::size_t limit_;
-  std::size_t good_ = 0;       // where to climb back to
-  std::size_t held_ = 0;       // the limit that the tries start from
-  double rate_ = 0;            // at held_, or of the last step of the climb
-  double latency_ = 0;         // mean, at held_
-  int quiet_ = 0;              // windows held
-  bool more_next_ = true;      // which try comes next
+  std::size_t good_ = 0;   // where to climb back to
+  std::size_t held_ = 0;   // the limit that the tries start from
+  double rate_ = 0;        // at held_, or of the last step of the climb
+  double latency_ = 0;     // mean, at held_
+  int quiet_ = 0;          // windows held
+  bool more_next_ = true;  // which try comes next
   bool begun_ = false;
   Window window_;
 };

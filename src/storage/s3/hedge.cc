@@ -12,7 +12,7 @@ constexpr std::uint32_t kEnough = 200;
 constexpr std::uint32_t kMemory = 8192;  // then all counts are halved
 constexpr std::uint32_t kRefresh = 64;
 constexpr double kShare = 0.01;
-constexpr double kMostSaved = 16;  // hedges at once after a long calm
+constexpr double kMostSaved = 16;                        // hedges at once after a long calm
 constexpr Nanos kLeast = std::chrono::milliseconds(10);  // below it a hedge gains nothing
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "headrace/base/small_file.h"
+
 namespace headrace::s3 {
 namespace {
 

@@ -225,6 +225,19 @@ TEST_F(S3Faults, AnETagThatIsAnotherIsChangedThoughTheServerIgnoresIfMatch) {
   EXPECT_THAT(error.cause(), HasSubstr(pin.etag));
 }
 
+TEST_F(S3Faults, AnObjectThatSeemedToBeAnotherIsLookedAtAgain) {
+  open();
+  const Pin pin = pin_of("a");
+  server_->plan(fail_first(3, "GET", {.headers = {{"ETag", "\"stale\""}}, .body = text_}));
+  auto read = read_now(*store_, {.key = "a", .pin = pin});
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_TRUE(read->bytes.text() == text_);
+  server_->plan(fail_first(3, "GET", s3_error(412, "PreconditionFailed")));
+  read = read_now(*store_, {.key = "a", .pin = pin});
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_EQ(retries(), 6U);
+}
+
 TEST_F(S3Faults, ALargeObjectThatIsSwappedWhileItsPartsComeIsChangedNotMixed) {
   open({}, [](S3Options& options) {
     options.split_above = 10'000;
@@ -398,7 +411,9 @@ TEST_F(S3Faults, AListOfManyPagesCountsItsRequests) {
 TEST_F(S3Faults, GarbageInsteadOfAListIsAClearError) {
   open();
   for (const char* body : {"", "<html>login</html>", "\x01\x02", "<ListBucketResult><Contents>"}) {
-    server_->plan(fail_first(1, "GET", {.body = body}));
+    server_->plan(fail_first(2, "GET", {.body = body}));
+    EXPECT_EQ(list_all(*store_, "", {})->size(), 1U);
+    server_->plan(fail_first(1000, "GET", {.body = body}));
     const auto listed = list_all(*store_, "", {});
     ASSERT_FALSE(listed.ok());
     EXPECT_EQ(listed.error().code(), Code::corrupt) << body;

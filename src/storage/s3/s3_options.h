@@ -17,9 +17,14 @@ struct S3Options {
   /// Threads that carry requests. 0: one for each four cores, 8 at most; one carries about 10 Gb/s
   /// without TLS.
   unsigned loops = 0;
-  /// Requests on the wire at once, over all loops. More where the first byte is slow: to keep n
+  /// Requests on the wire at once, over all loops, at most. How many there are is found by trying
+  /// (governor.h), from `begin_connections` on. More where the first byte is slow: to keep n
   /// objects a second coming that take t seconds each, n·t.
-  std::size_t max_connections = 128;
+  std::size_t max_connections = 256;
+  std::size_t begin_connections = 32;
+  /// A read that waits longer for its first byte than 99 of 100 is sent a second time; at most 1 %
+  /// extra requests (hedge.h). Off where each request costs more than it gains.
+  bool hedge = true;
   s3::RetryOptions retry;
   std::uint64_t retry_seed = 0;  ///< 0: of this process's own
   /// No byte for so long: the attempt is given up and made again.

@@ -48,17 +48,15 @@ class S3Store final : public Store {
     std::string from;  // a continuation token, or under v1 a marker
     bool v1 = service_->list_v1();
     for (;;) {
-      auto answer = s3::call_now(*service_, ask_list(request, v1, from, place), stop);
-      if (!answer) {
-        if (v1 || !from.empty() || !may_lack_v2(answer.error())) return std::move(answer).error();
+      auto listed = list_page(ask_list(request, v1, from, place), stop);
+      if (!listed) {
+        if (v1 || !from.empty() || !may_lack_v2(listed.error())) return std::move(listed).error();
         v1 = true;
-        auto first = s3::call_now(*service_, ask_list(request, v1, from, place), stop);
-        if (!first) return std::move(answer).error();  // the reason that came first is the reason
+        auto first = list_page(ask_list(request, v1, from, place), stop);
+        if (!first) return std::move(listed).error();  // the reason that came first is the reason
         service_->set_list_v1();
-        answer = std::move(first);
+        listed = std::move(first);
       }
-      auto listed = s3::parse_list(answer->body);
-      if (!listed) return std::move(listed).error().at(place);
       HEADRACE_TRY(ListPage page, page_of(request, *listed, place));
       HEADRACE_TRY(const bool more, sink(std::move(page)));
       if (!more || !listed->truncated) return {};
@@ -116,6 +114,21 @@ class S3Store final : public Store {
     if (request.range.length == 0) return true;
     return request.range.length == ByteRange::kToEnd && request.pin &&
            request.range.offset == request.pin->size;
+  }
+
+  /// What makes no sense is asked for again: a gateway may have answered instead of the server.
+  Result<s3::ListAnswer> list_page(const s3::Ask& ask, const std::stop_token& stop) {
+    constexpr int kAttempts = 5;
+    for (int attempt = 1;; ++attempt) {
+      HEADRACE_TRY(const s3::Answer answer, s3::call_now(*service_, ask, stop));
+      auto listed = s3::parse_list(answer.body);
+      if (listed || attempt == kAttempts) return std::move(listed).at(ask.place);
+      service_->context().metrics->add(Metric::retries, 1);
+      if (!service_->context().clock->sleep_for(service_->options().retry.base * (1 << attempt),
+                                                stop)) {
+        return Error(Code::cancelled, "stopped").at(ask.place);
+      }
+    }
   }
 
   /// A refusal that a server without the second version of LIST may give.

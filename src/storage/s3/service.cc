@@ -16,6 +16,12 @@ unsigned loops_of(const S3Options& options) {
   return std::clamp(std::thread::hardware_concurrency() / 4, 1U, 8U);
 }
 
+GovernorOptions governor_options(const S3Options& options) {
+  const std::size_t most = std::max<std::size_t>(options.max_connections, 1);
+  return {
+      .begin = options.begin_connections, .least = std::min<std::size_t>(most, 4), .most = most};
+}
+
 EndpointOptions endpoint_options(const Settings& settings, std::string_view region) {
   return {.custom = settings.endpoint,
           .region = region,
@@ -77,7 +83,8 @@ Service::Service(std::string bucket, const Context& context, const S3Options& op
                 : mix_key(static_cast<std::uint64_t>(process_),
                           static_cast<std::uint64_t>(context.clock->wall_seconds()))),
       keeper_(std::move(keeper)),
-      identity_(std::make_shared<const Identity>(Identity{std::move(endpoint), keeper_->get()})) {
+      identity_(std::make_shared<const Identity>(Identity{std::move(endpoint), keeper_->get()})),
+      governor_(governor_options(options)) {
   const std::string& base = identity_->endpoint.base;
   const unsigned loops = loops_of(options);
   for (unsigned i = 0; i < loops; ++i) {
@@ -89,10 +96,34 @@ Service::Service(std::string bucket, const Context& context, const S3Options& op
                           .connect_timeout = options.connect_timeout,
                           .stall_timeout = options.stall_timeout}));
   }
+  spread(governor_.limit());
+  if (options.hedge) hedger_ = std::make_unique<Hedger>();
+}
+
+void Service::spread(std::size_t limit) {
+  for (const auto& loop : loops_) loop->set_max_active((limit + loops_.size() - 1) / loops_.size());
+}
+
+void Service::measured(std::uint64_t bytes, Nanos latency, bool throttled) {
+  std::size_t load = 0;
+  for (const auto& loop : loops_) load += loop->load();
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  std::size_t limit = 0;
+  {
+    const MutexLock lock(mutex_);
+    const std::size_t before = governor_.limit();
+    governor_.ended(
+        now,
+        {.bytes = bytes, .latency = latency, .throttled = throttled, .saturated = load >= before});
+    limit = governor_.limit();
+    if (limit == before) return;
+  }
+  spread(limit);
 }
 
 Service::~Service() {
   if (::getpid() == process_) return;
+  (void)hedger_.release();  // NOLINT(bugprone-unused-return-value): its thread is the parent's
   for (auto& loop : loops_) http::Loop::abandon(std::move(loop));
   (void)keeper_.release();  // NOLINT(bugprone-unused-return-value): its thread is the parent's
 }
@@ -123,8 +154,7 @@ void Service::sign(const Identity& identity, std::string_view method, std::strin
                    std::string_view query, std::string_view payload_hash, Headers& headers) {
   if (requester_pays()) headers.emplace_back("x-amz-request-payer", "requester");
   if (identity.credentials->unsigned_mode()) return;
-  const std::string date =
-      amz_date(context_.clock->wall_seconds() + skew_.load(std::memory_order_relaxed));
+  const std::string date = amz_date(context_.clock->wall_seconds() + skew());
   headers.emplace_back("host", identity.endpoint.host);
   headers.emplace_back("x-amz-content-sha256", payload_hash);
   headers.emplace_back("x-amz-date", date);
@@ -150,10 +180,6 @@ bool Service::move_to_region(const std::string& region) {
   const MutexLock lock(mutex_);
   identity_ = std::make_shared<const Identity>(Identity{*std::move(endpoint), now->credentials});
   return true;
-}
-
-bool Service::set_skew(std::int64_t seconds) {
-  return skew_.exchange(seconds, std::memory_order_relaxed) != seconds;
 }
 
 void Service::start(std::unique_ptr<http::Exchange> exchange, const std::stop_token& stop) {

@@ -15,6 +15,8 @@
 #include "headrace/base/mutex.h"
 #include "headrace/storage/http/loop.h"
 #include "headrace/storage/s3/endpoint.h"
+#include "headrace/storage/s3/governor.h"
+#include "headrace/storage/s3/hedger.h"
 #include "headrace/storage/s3/keeper.h"
 #include "headrace/storage/s3/s3_options.h"
 #include "headrace/storage/s3/sigv4.h"
@@ -54,8 +56,9 @@ class Service {
   Keeper::Renewal renew(const Identity& refused) { return keeper_->renew(refused.credentials); }
   /// Why keys could not be refreshed, if so.
   std::optional<Error> credentials_trouble() const { return keeper_->trouble(); }
-  /// The server's clock is this far ahead of ours, in seconds. False if that is known.
-  bool set_skew(std::int64_t seconds);
+  /// The server's clock is this far ahead of ours, in seconds.
+  void set_skew(std::int64_t seconds) { skew_.store(seconds, std::memory_order_relaxed); }
+  std::int64_t skew() const { return skew_.load(std::memory_order_relaxed); }
 
   /// Carries the exchange by the loop that has least to do.
   void start(std::unique_ptr<http::Exchange> exchange, const std::stop_token& stop);
@@ -69,6 +72,11 @@ class Service {
     return mix_key(seed_, count_.fetch_add(1, std::memory_order_relaxed));
   }
 
+  /// An attempt was answered: what it tells of how much the road carries.
+  void measured(std::uint64_t bytes, Nanos latency, bool throttled);
+  /// Null if hedging is off.
+  Hedger* hedger() { return hedger_.get(); }
+
   /// `invalid` in a process that was forked from the one that made this.
   Result<void> check_process() const;
 
@@ -78,6 +86,7 @@ class Service {
  private:
   Service(std::string bucket, const Context& context, const S3Options& options, Settings settings,
           Endpoint endpoint, std::unique_ptr<Keeper> keeper);
+  void spread(std::size_t limit);
   std::shared_ptr<const SigningKey> signing_key(const Identity& identity, std::string_view day);
 
   const std::string bucket_;
@@ -95,7 +104,9 @@ class Service {
   std::shared_ptr<const Identity> identity_ HEADRACE_GUARDED_BY(mutex_);
   std::shared_ptr<const SigningKey> key_ HEADRACE_GUARDED_BY(mutex_);
   std::string key_secret_ HEADRACE_GUARDED_BY(mutex_);  // what key_ was made of
+  Governor governor_ HEADRACE_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<http::Loop>> loops_;
+  std::unique_ptr<Hedger> hedger_;  // after the loops: it starts requests
 };
 
 }  // namespace headrace::s3
