@@ -21,6 +21,7 @@ void register_job(nb::module_& module) {
       .value("file", Mode::file)
       .value("stream", Mode::stream)
       .value("keep", Mode::keep)
+      .value("fastfile", Mode::fastfile)
       .value("pipe", Mode::pipe);
   nb::class_<JobOptions>(module, "JobOptions")
       .def(nb::init<>())

@@ -355,7 +355,9 @@ class Mode(enum.Enum):
 
     keep = 3
 
-    pipe = 4
+    fastfile = 4
+
+    pipe = 5
 
 class JobOptions:
     def __init__(self) -> None: ...

@@ -88,7 +88,7 @@ class Loader:
     Args:
         uri: a path or s3://bucket/prefix.
         batch_size: samples a batch, on each rank.
-        mode: direct, file, stream, keep or pipe; by default keep for s3://, direct for a path.
+        mode: direct, file, stream, keep, fastfile or pipe; by default keep for s3://, direct for a path.
         seed: of order and augmentation.
         rank, world_size: this process and how many there are; together they deliver each
             epoch's samples once.

@@ -61,7 +61,7 @@ Result<ManageabilityBook> ManageabilityBook::parse(std::string_view yaml, std::s
     for (const auto& pair : root["formats"]) {
       book.formats_[pair.first.as<std::string>()] = parse_facts(pair.second);
     }
-    for (const char* mode : {"direct", "file", "stream", "keep", "pipe"}) {
+    for (const char* mode : {"direct", "file", "stream", "keep", "fastfile", "pipe"}) {
       if (!book.modes_.contains(mode)) {
         return Error(Code::invalid, fmt::format("modes has no \"{}\"", mode));
       }

@@ -22,6 +22,7 @@ TEST(Manageability, CountsWhatIsAsked) {
 TEST(Manageability, OfPicturesAsTheyAre) {
   const auto book = delivered();
   EXPECT_EQ(book.facts("stream", "folder").count(), 0U);
+  EXPECT_EQ(book.facts("fastfile", "folder").count(), 0U);
   EXPECT_EQ(book.facts("keep", "folder").count(), 1U);
   EXPECT_EQ(book.facts("file", "folder").count(), 2U);
   EXPECT_EQ(book.facts("direct", "folder").count(), 5U);
@@ -37,7 +38,7 @@ TEST(Manageability, PipeAsksForMoreWhereNothingIsPacked) {
 TEST(Manageability, PackingAddsAStepAConversionAndForbidsReplacing) {
   const auto book = delivered();
   EXPECT_EQ(book.facts("pipe", "recordio").count(), 3U);
-  for (const char* mode : {"direct", "file", "stream", "keep"}) {
+  for (const char* mode : {"direct", "file", "stream", "keep", "fastfile"}) {
     EXPECT_EQ(book.facts(mode, "recordio").count(), book.facts(mode, "folder").count() + 3) << mode;
     EXPECT_EQ(book.facts(mode, "tfrecord").count(), book.facts(mode, "folder").count() + 3) << mode;
   }

@@ -17,8 +17,8 @@ namespace headrace::advisor {
 namespace {
 
 constexpr std::array kOptions{
-    Option{"modes", "LIST", "of direct, file, stream, keep, pipe; all if not given", Kind::list,
-           Use::table},
+    Option{"modes", "LIST", "of direct, file, stream, keep, fastfile, pipe; all if not given",
+           Kind::list, Use::table},
     Option{"local", "PATH", "for direct: a copy of the set on this machine; one a URI", Kind::list,
            Use::table},
     Option{"medium", "NAME",
@@ -81,7 +81,8 @@ constexpr std::array kOptions{
     Option{"report", "FILE.html", "write a report, and results.json beside it", Kind::text,
            Use::whole},
 };
-constexpr std::array kModes{Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::pipe};
+constexpr std::array kModes{Mode::direct, Mode::file,     Mode::stream,
+                            Mode::keep,   Mode::fastfile, Mode::pipe};
 constexpr unsigned kMaxRepeats = 1000;
 
 const Option* find(std::string_view name) {

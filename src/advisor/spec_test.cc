@@ -38,8 +38,8 @@ TEST(Spec, DefaultsAreAllModesThreeEpochsThreeRepeats) {
   const auto spec = spec_of("uri: s3://b/p");
   ASSERT_EQ(spec.tables.size(), 1U);
   const auto& table = spec.tables[0];
-  EXPECT_THAT(table.modes,
-              ElementsAre(Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::pipe));
+  EXPECT_THAT(table.modes, ElementsAre(Mode::direct, Mode::file, Mode::stream, Mode::keep,
+                                       Mode::fastfile, Mode::pipe));
   EXPECT_EQ(table.repeats, 3U);
   EXPECT_THAT(table.read_flags, ElementsAre("--epochs", "3"));
   EXPECT_EQ(table.sets[0].uri, "s3://b/p");
@@ -161,7 +161,8 @@ TEST(Spec, ThePublishedTrialIsAnExperiment) {
       spec.tables[0].published,
       ElementsAre(Pair(Mode::direct, 7200), Pair(Mode::file, 7200), Pair(Mode::pipe, 10800)));
   EXPECT_FALSE(spec.tables[0].fitted.empty());
-  EXPECT_EQ(spec.tables[1].media_of(Mode::direct).size(), 4U);
+  EXPECT_EQ(spec.tables[1].media_of(Mode::direct).size(), 3U);
+  EXPECT_THAT(spec.tables[1].media_of(Mode::fastfile), ElementsAre("fastfile-sagemaker"));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ void add_convert(CLI::App& root, Invocation& invocation);
 void add_fetch(CLI::App& root, Invocation& invocation);
 void add_inspect(CLI::App& root, Invocation& invocation);
 void add_keep(CLI::App& root, Invocation& invocation);
+void add_mount(CLI::App& root, Invocation& invocation);
 void add_pack(CLI::App& root, Invocation& invocation);
 void add_pipe(CLI::App& root, Invocation& invocation);
 void add_read(CLI::App& root, Invocation& invocation);

@@ -24,8 +24,9 @@ const std::map<std::string, OnBad>& policies() {
 void add_where(CLI::App& command, JobArguments& a) {
   command.add_option("uri", a.job.uri, "A path or s3://bucket/prefix: a folder, a .rec, …")
       ->required();
-  command.add_option("--mode", a.mode,
-                     "direct, file, stream, keep or pipe (default: keep for s3://, else direct)");
+  command.add_option(
+      "--mode", a.mode,
+      "direct, file, stream, keep, fastfile or pipe (default: keep for s3://, else direct)");
   command.add_option("--local", a.job.local,
                      "direct: the copy of URI to read; file: where the copy is put and kept");
   command.add_option("--keep-dir", a.job.keep_dir,

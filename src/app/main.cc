@@ -44,6 +44,7 @@ int run(int argc, char** argv) {
   add_fetch(root, invocation);
   add_inspect(root, invocation);
   add_keep(root, invocation);
+  add_mount(root, invocation);
   add_pack(root, invocation);
   add_pipe(root, invocation);
   add_read(root, invocation);

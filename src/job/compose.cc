@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "headrace/base/shared_metrics.h"
 #include "headrace/base/uri.h"
 #include "headrace/consumers/pipe/pipe_feed.h"
 #include "headrace/consumers/pipe/pipe_writer.h"
@@ -18,10 +19,12 @@
 namespace headrace {
 namespace {
 
+constexpr unsigned kMountReads = 64;
+
 /// Builds one job's stores, from the origin upwards.
 class Composer {
  public:
-  Composer(const JobOptions& options, const Context& context, const std::stop_token& stop)
+  Composer(const JobOptions& options, Context& context, const std::stop_token& stop)
       : options_(options), context_(context), stop_(stop) {}
 
   Result<Composition> run() && {
@@ -38,6 +41,9 @@ class Composer {
         break;
       case Mode::keep:
         HEADRACE_TRY(keep());
+        break;
+      case Mode::fastfile:
+        HEADRACE_TRY(fastfile());
         break;
       case Mode::pipe:
         HEADRACE_TRY(pipe());
@@ -144,6 +150,54 @@ class Composer {
     return {};
   }
 
+  /// A container's own folder is mounted, so that its index and classes are seen beside it.
+  Result<std::pair<std::string, std::string>> mounted_part() {
+    HEADRACE_TRY(const Uri uri, parse_uri(options_.uri));
+    HEADRACE_TRY(const auto store, open_store(uri, context_, {.stop = stop_}));
+    ListPage first;
+    const auto keep_page = [&first](ListPage&& page) -> Result<bool> {
+      first = std::move(page);
+      return false;
+    };
+    HEADRACE_TRY(store->list({.by_folder = true}, stop_, keep_page));
+    const bool one = first.objects.size() == 1 && first.folders.empty();
+    if (one && uri.path.ends_with(first.objects.front().key)) {
+      HEADRACE_TRY(const auto split, split_object(uri));
+      if (split.second == first.objects.front().key) {
+        return std::pair(split.first.to_string(), "/" + split.second);
+      }
+    }
+    return std::pair(options_.uri, std::string());
+  }
+
+  /// The mount counts what it asks of the origin; reads of its files are not counted again.
+  Result<void> fastfile() {
+    if (const std::string why = why_not_here(Mode::fastfile); !why.empty()) {
+      return Error(Code::denied, "mode fastfile cannot mount: " + why).at(options_.uri);
+    }
+    HEADRACE_TRY(const SharedMetrics counts, SharedMetrics::make());
+    context_.metrics = counts.metrics();
+    HEADRACE_TRY(const auto part, mounted_part());
+    HEADRACE_TRY(made_.folder, PrivateFolder::make("fastfile"));
+    const std::string& folder = made_.folder->path();
+    HEADRACE_TRY(made_.mount, MountProcess::start({.uri = part.first,
+                                                   .folder = folder,
+                                                   .medium = options_.medium,
+                                                   .scale = options_.scale,
+                                                   .counts = counts.fd()},
+                                                  stop_));
+    Context uncounted = context_;
+    uncounted.metrics = std::make_shared<Metrics>();
+    // Many reads wait for the origin at once, as many as the mount answers.
+    const StoreOptions many{.local_threads = kMountReads, .stop = stop_};
+    HEADRACE_TRY(auto files,
+                 open_store({Scheme::local, "", folder + part.second}, uncounted, many));
+    made_.stores.push_back(std::move(files));
+    HEADRACE_TRY(number_samples(top()));
+    made_.feed = make_store_feed(top(), *made_.dataset);
+    return {};
+  }
+
   /// The order of the stream is the loader's, from where it resumes.
   pipe::WriterOptions writer_options(const std::string& folder) const {
     const LoaderOptions& loader = options_.loader;
@@ -186,7 +240,7 @@ class Composer {
   }
 
   const JobOptions& options_;
-  const Context& context_;
+  Context& context_;
   const std::stop_token& stop_;
   Composition made_;
 };
@@ -198,9 +252,10 @@ Composition::~Composition() {
   pipe.reset();
   dataset.reset();
   while (!stores.empty()) stores.pop_back();
+  mount.reset();
 }
 
-Result<Composition> compose(const JobOptions& options, const Context& context,
+Result<Composition> compose(const JobOptions& options, Context& context,
                             const std::stop_token& stop) {
   return Composer(options, context, stop).run();
 }

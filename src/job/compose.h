@@ -10,6 +10,7 @@
 
 #include "headrace/base/context.h"
 #include "headrace/job/job.h"
+#include "headrace/job/mount_process.h"
 #include "headrace/job/pipe_server.h"
 #include "headrace/job/private_folder.h"
 #include "headrace/loader/feed.h"
@@ -21,6 +22,7 @@ namespace headrace {
 struct Composition {
   Mode mode = Mode::direct;
   std::unique_ptr<PrivateFolder> folder;       ///< of files or FIFOs that end with the job
+  std::unique_ptr<MountProcess> mount;         ///< mode fastfile: over `folder`
   std::vector<std::unique_ptr<Store>> stores;  ///< each may stand on those before it
   std::unique_ptr<Dataset> dataset;
   std::unique_ptr<PipeServer> pipe;  ///< mode pipe: writes what the feed reads
@@ -35,7 +37,8 @@ struct Composition {
   ~Composition();
 };
 
-Result<Composition> compose(const JobOptions& options, const Context& context,
+/// Puts counters into `context` that the job's child process shares, in modes that have one.
+Result<Composition> compose(const JobOptions& options, Context& context,
                             const std::stop_token& stop);
 
 }  // namespace headrace

@@ -54,7 +54,7 @@ std::uint64_t nodes_of_launcher() {
 
 Result<std::unique_ptr<Job>> Job::open(const JobOptions& given, const std::stop_token& stop) {
   HEADRACE_TRY(check_options(given));
-  const Context context;
+  Context context;
   JobOptions options = given;
   Shuffle& shuffle = options.loader.shuffle;
   if (shuffle.scheme == Shuffle::Scheme::node && shuffle.nodes == 0)

@@ -18,12 +18,14 @@
 namespace headrace {
 
 /// A mode is which Store stands under the loader (docs/ARCHITECTURE.md, "Modes").
-enum class Mode { direct, file, stream, keep, pipe };
+enum class Mode { direct, file, stream, keep, fastfile, pipe };
 
 std::string_view to_string(Mode mode);
 Result<Mode> parse_mode(std::string_view text);
 /// keep for s3://, direct for a path.
 Mode default_mode(std::string_view uri);
+/// Empty if this machine can run the mode; else why not, and what to do.
+std::string why_not_here(Mode mode);
 
 struct JobOptions {
   std::string uri;

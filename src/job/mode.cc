@@ -4,6 +4,7 @@
 #include <array>
 
 #include "headrace/base/uri.h"
+#include "headrace/consumers/mount/mount_point.h"
 #include "headrace/job/job.h"
 #include "headrace/job/media_file.h"
 
@@ -19,6 +20,8 @@ std::string_view to_string(Mode mode) {
       return "stream";
     case Mode::keep:
       return "keep";
+    case Mode::fastfile:
+      return "fastfile";
     case Mode::pipe:
       break;
   }
@@ -26,11 +29,12 @@ std::string_view to_string(Mode mode) {
 }
 
 Result<Mode> parse_mode(std::string_view text) {
-  for (const auto mode : {Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::pipe}) {
+  for (const auto mode :
+       {Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::fastfile, Mode::pipe}) {
     if (text == to_string(mode)) return mode;
   }
   return Error(Code::invalid, fmt::format("unknown mode \"{}\"", text),
-               "modes are direct, file, stream, keep and pipe");
+               "modes are direct, file, stream, keep, fastfile and pipe");
 }
 
 Mode default_mode(std::string_view uri) {
@@ -80,5 +84,7 @@ Result<void> check_options(const JobOptions& options) {
   HEADRACE_TRY(media.find(options.medium));
   return {};
 }
+
+std::string why_not_here(Mode mode) { return mode == Mode::fastfile ? mount::obstacle() : ""; }
 
 }  // namespace headrace

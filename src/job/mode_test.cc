@@ -9,13 +9,14 @@ namespace headrace {
 namespace {
 
 TEST(Mode, NamesReadBack) {
-  for (const auto mode : {Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::pipe}) {
+  for (const auto mode :
+       {Mode::direct, Mode::file, Mode::stream, Mode::keep, Mode::fastfile, Mode::pipe}) {
     EXPECT_EQ(*parse_mode(to_string(mode)), mode);
   }
 }
 
 TEST(Mode, AnUnknownNameSaysWhichThereAre) {
-  for (const char* name : {"", "Keep", "fastfile", "keep "}) {
+  for (const char* name : {"", "Keep", "fast file", "keep "}) {
     const auto mode = parse_mode(name);
     ASSERT_FALSE(mode.ok());
     EXPECT_EQ(mode.error().code(), Code::invalid);

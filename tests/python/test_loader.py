@@ -14,6 +14,7 @@ import headrace
 import numpy as np
 import pytest
 import sets
+from cli import HEADRACE
 
 CLASSES, PER_CLASS = 4, 9
 SAMPLES = CLASSES * PER_CLASS
@@ -55,6 +56,15 @@ def test_an_epoch_delivers_every_sample_once(pictures):
         assert sorted(ids) == list(range(SAMPLES))
         pairs = sets.samples(pictures)
         assert [pairs[i][0] for i in ids] == labels
+
+
+@pytest.mark.skipif(not os.access("/dev/fuse", os.R_OK | os.W_OK), reason="this machine has no usable /dev/fuse")
+def test_mode_fastfile_delivers_what_direct_does(pictures, monkeypatch):
+    monkeypatch.setenv("HEADRACE_PROGRAM", str(HEADRACE))  # the mount is a process of its own
+    with headrace.Loader(pictures, 8, mode="fastfile", **SMALL) as mounted:
+        assert mounted.mode == "fastfile"
+        with headrace.Loader(pictures, 8, mode="direct", **SMALL) as direct:
+            assert_same(epoch_of(mounted), epoch_of(direct))
 
 
 def test_reports_hold_ledger_and_digests(pictures):

@@ -4,7 +4,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const page = document.getElementById("page");
-  const COLOURS = { direct: "#64748b", file: "#d98a1f", stream: "#2b83ba", keep: "#0b9a8d", pipe: "#8b5cd6" };
+  const COLOURS = { direct: "#64748b", file: "#d98a1f", stream: "#2b83ba", keep: "#0b9a8d", fastfile: "#c2477f", pipe: "#8b5cd6" };
 
   // h("p", {class: "soft"}, "text", child): an element. Text is never read as HTML.
   function h(tag, attributes, ...children) {

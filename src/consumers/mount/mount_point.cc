@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/consumers/mount/mount_point.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+extern char** environ;
+
+namespace headrace::mount {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Absolute, without links; also where the last part does not answer any more.
+std::string absolute(const std::string& folder) {
+  std::error_code failed;
+  const fs::path whole = fs::absolute(folder, failed).lexically_normal();
+  const fs::path trimmed = whole.has_filename() ? whole : whole.parent_path();
+  const fs::path parent = fs::canonical(trimmed.parent_path(), failed);
+  if (failed) return trimmed.string();
+  const fs::path direct = parent / trimmed.filename();
+  const fs::path real = fs::canonical(direct, failed);  // the folder itself may be a link
+  return (failed ? direct : real).string();
+}
+
+/// mountinfo writes blanks and the like as \040.
+std::string unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    int value = 0;
+    if (text[i] == '\\' && i + 3 < text.size()) {
+      const auto digits = text.substr(i + 1, 3);
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
+      plain += static_cast<char>(value);
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+/// The type of what is mounted on top there; empty if nothing is.
+std::string type_at(const std::string& folder) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  std::string type;
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream words(line);
+    std::string word, point;
+    for (int i = 0; i < 5 && words >> word; ++i) point = word;  // the fifth is the mount point
+    while (words >> word && word != "-") {
+    }
+    if (words >> word && unescaped(point) == folder) type = word;
+  }
+  return type;
+}
+
+/// Runs fusermount3, which may do what only root can.
+int run_helper(const std::string& folder) {
+  std::array<std::string, 5> words{"fusermount3", "-u", "-q", "-z", folder};
+  std::array<char*, 6> argv{};
+  for (std::size_t i = 0; i < words.size(); ++i) argv[i] = words[i].data();
+  pid_t child = 0;
+  if (const int error =
+          ::posix_spawnp(&child, "fusermount3", nullptr, nullptr, argv.data(), environ);
+      error != 0) {
+    return error;
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return errno;
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : EPERM;
+}
+
+Result<void> detach(const std::string& folder) {
+  if (::umount2(folder.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return {};
+  int error = errno;
+  if (error == EPERM) error = run_helper(folder);
+  if (error == 0) return {};
+  return errno_error(error, "unmount").at(folder);
+}
+
+/// The killed process's fusermount3 may be about to free the folder: it goes first, so that it
+/// does not free the folder from the next mount.
+Result<void> free_from_stale(const std::string& folder) {
+  for (int i = 0; i < 100; ++i) {
+    const auto now = look(folder);
+    if (now && *now != Covered::stale) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return detach(absolute(folder));
+}
+
+}  // namespace
+
+std::string obstacle() {
+  if (::access("/dev/fuse", R_OK | W_OK) != 0) {
+    return errno == ENOENT ? "this machine has no /dev/fuse (load the fuse module; in a container: "
+                             "--device /dev/fuse --cap-add SYS_ADMIN)"
+                           : "this user may not open /dev/fuse (chmod 666 /dev/fuse, as root)";
+  }
+  if (::geteuid() != 0 && ::access("/usr/bin/fusermount3", X_OK) != 0 &&
+      ::access("/bin/fusermount3", X_OK) != 0) {
+    return "only root can mount without fusermount3 (apt install fuse3)";
+  }
+  return {};
+}
+
+Result<Covered> look(const std::string& folder) {
+  const std::string place = absolute(folder);
+  const bool ours = type_at(place) == kType;
+  struct stat status {};
+  if (::stat(place.c_str(), &status) != 0) {
+    if (errno == ENOTCONN && ours) return Covered::stale;
+    return errno_error(errno, "open the mount point")
+        .at(folder)
+        .advise("make the folder: mkdir -p");
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    return Error(Code::invalid, "the mount point is not a folder").at(folder);
+  }
+  if (ours) return Covered::live;
+  return type_at(place).empty() ? Covered::no : Covered::other;
+}
+
+Result<bool> prepare(const std::string& folder, const Uri& source) {
+  HEADRACE_TRY(const Covered before, look(folder));
+  if (before == Covered::live) {
+    return Error(Code::invalid, "a store is mounted here already",
+                 "headrace mount --unmount frees the folder")
+        .at(folder);
+  }
+  if (before == Covered::stale) HEADRACE_TRY(free_from_stale(folder));
+  std::error_code failed;
+  const std::string place = absolute(folder);
+  if (source.scheme == Scheme::local) {
+    const std::string from = absolute(source.path.empty() ? "." : source.path);
+    if (place == from || place.starts_with(from == "/" ? from : from + '/')) {
+      return Error(Code::invalid,
+                   "the mount point lies in the source, so the mount would hold itself",
+                   "take a folder outside it")
+          .at(folder);
+    }
+  }
+  const bool empty = fs::is_empty(place, failed);
+  if (failed) return errno_error(failed.value(), "look into the mount point").at(folder);
+  if (!empty) {
+    return Error(Code::invalid, "the mount point is not empty, and a mount would hide its files",
+                 "take an empty folder")
+        .at(folder);
+  }
+  return before == Covered::stale;
+}
+
+Result<void> unmount(const std::string& folder) {
+  HEADRACE_TRY(const Covered now, look(folder));
+  if (now == Covered::live || now == Covered::stale) return detach(absolute(folder));
+  return Error(Code::invalid, "no store of headrace is mounted here").at(folder);
+}
+
+}  // namespace headrace::mount
