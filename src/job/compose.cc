@@ -142,7 +142,8 @@ class Composer {
     }
     HEADRACE_TRY(
         auto cache,
-        make_keep_store(origin, {.dir = folder, .limit_bytes = options_.keep_bytes}, context_));
+        make_keep_store(origin, {.dir = folder, .limit_bytes = options_.keep_bytes, .stop = stop_},
+                        context_));
     // Over the origin: what an index is made from is not worth keeping twice; the index is.
     HEADRACE_TRY(number_samples(origin, cache.get()));
     made_.stores.push_back(std::move(cache));

@@ -92,7 +92,7 @@ std::optional<Parts> Cache::want(const Hash128& object, std::uint64_t place, std
   }
   for (const Part& part : *parts) {
     part.segment->note_read(pass_);
-    if (!part.segment->held()) std::ignore = part.segment->hold().ok();  // wanted after all
+    if (!part.segment->held()) std::ignore = part.segment->hold(false).ok();  // wanted after all
   }
   return parts;
 }

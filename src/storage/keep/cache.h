@@ -79,6 +79,7 @@ class Cache {
   std::uint64_t damaged() const;
   std::uint64_t stored() const;
   std::string describe() const { return disk_->describe(); }
+  Disk& disk() { return *disk_; }
 
  private:
   struct Known {

@@ -16,8 +16,10 @@
 
 namespace headrace::keep {
 
-/// One byte of a file that can be locked; nothing is stored there, it is a name.
-enum class LockByte { owner = 0, use = 1 };
+/// One byte of a file that can be locked; nothing is stored there, it is a name. Any other number
+/// up to kLastLockByte is one too.
+enum class LockByte : std::uint64_t { owner = 0, use = 1 };
+inline constexpr std::uint64_t kLastLockByte = (std::uint64_t{1} << 62U) - 1;
 enum class LockKind { shared, exclusive };
 
 /// Closing gives its locks up. They belong to this handle: another handle of the same process
@@ -55,7 +57,8 @@ struct DiskSpace {
   std::uint64_t available = 0;  ///< to this user
 };
 
-enum class OpenMode { read, write, create };  ///< create: new, or `invalid` if it exists
+/// create: new, or `invalid` if it exists. share: made if it is missing.
+enum class OpenMode { read, write, create, share };
 
 class Disk {
  public:

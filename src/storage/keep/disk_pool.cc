@@ -6,25 +6,28 @@
 
 namespace headrace::keep {
 
-DiskPool::DiskPool(Cache& cache, Clock& clock, unsigned threads, Answer answer)
-    : cache_(cache), clock_(clock), answer_(std::move(answer)), lanes_(std::max(1U, threads)) {
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
-    threads_.emplace_back([this, lane] { work(lane); });
-}
-
-DiskPool::~DiskPool() {
-  {
-    const MutexLock lock(mutex_);
-    closing_ = true;
-    ready_.notify_all();
-  }
-  threads_.clear();
-}
+DiskPool::DiskPool(Cache& cache, unsigned lanes, Answer answer)
+    : cache_(cache),
+      answer_(std::move(answer)),
+      lane_count_(std::max(1U, lanes)),
+      at_work_(lane_count_) {}
 
 void DiskPool::push(DiskReadPtr read) {
+  {
+    const MutexLock lock(mutex_);
+    if (!closing_) {
+      queue_.push_back(std::move(read));
+      ready_.notify_one();
+      return;
+    }
+  }
+  answer_(std::move(read), Error(Code::cancelled, "stopped"));
+}
+
+void DiskPool::close() {
   const MutexLock lock(mutex_);
-  queue_.push_back(std::move(read));
-  ready_.notify_one();
+  closing_ = true;
+  ready_.notify_all();
 }
 
 void DiskPool::work(std::size_t lane) {
@@ -35,41 +38,41 @@ void DiskPool::work(std::size_t lane) {
       MutexLock lock(mutex_);
       while (queue_.empty() && !closing_) lock.wait(ready_);
       if (queue_.empty()) return;
-      Lane& mine = lanes_[lane];
-      mine.read = std::move(queue_.front());
+      DiskReadPtr& mine = at_work_[lane];
+      mine = std::move(queue_.front());
       queue_.pop_front();
-      stopped = closing_ || mine.read->request.stop.stop_requested();
-      mine.busy = true;
-      mine.since = clock_.now();
-      parts = std::move(mine.read->parts);
+      stopped = closing_ || mine->request.stop.stop_requested();
+      parts = std::move(mine->parts);
     }
     Result<Bytes> bytes = Error(Code::cancelled, "stopped");
     if (!stopped) bytes = cache_.read(parts);
     DiskReadPtr read;
     {
       const MutexLock lock(mutex_);
-      lanes_[lane].busy = false;
-      read = std::move(lanes_[lane].read);
+      read = std::move(at_work_[lane]);
     }
     if (read) answer_(std::move(read), std::move(bytes));
   }
 }
 
-std::vector<DiskReadPtr> DiskPool::take_back(Nanos since) {
-  std::vector<DiskReadPtr> taken;
-  const MutexLock lock(mutex_);
-  for (Lane& lane : lanes_)
-    if (lane.busy && lane.since < since && lane.read) taken.push_back(std::move(lane.read));
-  if (taken.empty()) return taken;
-  std::ranges::move(queue_, std::back_inserter(taken));
-  queue_.clear();
-  return taken;
+std::vector<DiskReadPtr> DiskPool::take_all() {
+  return take_if([](const DiskRead&) { return true; });
 }
 
-bool DiskPool::is_stuck(Nanos since) const {
+std::vector<DiskReadPtr> DiskPool::take_stopped() {
+  return take_if([](const DiskRead& read) { return read.request.stop.stop_requested(); });
+}
+
+std::vector<DiskReadPtr> DiskPool::take_if(const std::function<bool(const DiskRead&)>& wanted) {
+  std::vector<DiskReadPtr> taken;
+  const auto take = [&](DiskReadPtr& read) {
+    if (read && wanted(*read)) taken.push_back(std::move(read));
+  };
   const MutexLock lock(mutex_);
-  return std::ranges::any_of(lanes_,
-                             [since](const Lane& lane) { return lane.busy && lane.since < since; });
+  std::ranges::for_each(at_work_, take);
+  std::ranges::for_each(queue_, take);
+  std::erase(queue_, nullptr);
+  return taken;
 }
 
 }  // namespace headrace::keep

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file The threads that read the cache's disk, from which reads can be taken back when the disk
-/// does not answer. Thread-safe.
+/// \file Reads of the cache's disk, by several threads, from which they can be taken back when the
+/// disk does not answer. Thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
-#include "headrace/base/clock.h"
 #include "headrace/base/mutex.h"
 #include "headrace/storage/keep/cache.h"
 #include "headrace/storage/store.h"
@@ -30,47 +28,41 @@ struct DiskRead {
   std::uint64_t place = 0;
   ReadRequest request;
   ReadDone done;
+  std::function<void(Result<Bytes>)> side;  ///< for derived bytes, instead of `done`
   Parts parts;
 };
 using DiskReadPtr = std::unique_ptr<DiskRead>;
 
 class DiskPool {
  public:
-  /// Called on a thread of the pool, once for each read that was not taken back.
+  /// Called once for each read that was not taken back.
   using Answer = std::function<void(DiskReadPtr, Result<Bytes>)>;
 
-  DiskPool(Cache& cache, Clock& clock, unsigned threads, Answer answer);
-  DiskPool(const DiskPool&) = delete;
-  DiskPool& operator=(const DiskPool&) = delete;
-  /// Answers all that is queued with `cancelled`, and waits for what the disk still works on.
-  ~DiskPool();
+  DiskPool(Cache& cache, unsigned lanes, Answer answer);
 
+  /// Answers it at once, `cancelled`, after `close`.
   void push(DiskReadPtr read);
+  /// The body of one thread, until `close`. REQUIRES: one thread a lane
+  void work(std::size_t lane);
+  std::size_t lanes() const { return lane_count_; }
+  void close();
 
-  /// Takes over reads that the disk has worked on since before `since`, and if there are any, all
-  /// that wait behind them.
-  std::vector<DiskReadPtr> take_back(Nanos since);
-  /// True while a thread has been on the disk since before `since`, its read taken back or not.
-  bool is_stuck(Nanos since) const;
+  /// Takes over all reads, those that the disk works on too: what it gives for them is dropped.
+  std::vector<DiskReadPtr> take_all();
+  /// The same for those that nobody wants any more.
+  std::vector<DiskReadPtr> take_stopped();
 
  private:
-  struct Lane {
-    Nanos since{0};
-    bool busy = false;
-    DiskReadPtr read;  ///< null: taken back
-  };
-
-  void work(std::size_t lane);
+  std::vector<DiskReadPtr> take_if(const std::function<bool(const DiskRead&)>& wanted);
 
   Cache& cache_;
-  Clock& clock_;
   const Answer answer_;
-  mutable Mutex mutex_;
+  const std::size_t lane_count_;
+  Mutex mutex_;
   Condition ready_;
   std::deque<DiskReadPtr> queue_ HEADRACE_GUARDED_BY(mutex_);
-  std::vector<Lane> lanes_ HEADRACE_GUARDED_BY(mutex_);
+  std::vector<DiskReadPtr> at_work_ HEADRACE_GUARDED_BY(mutex_);  ///< by lane; null: none, or taken
   bool closing_ HEADRACE_GUARDED_BY(mutex_) = false;
-  std::vector<std::jthread> threads_;
 };
 
 }  // namespace headrace::keep

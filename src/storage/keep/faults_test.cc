@@ -39,7 +39,11 @@ class KeepFaults : public ::testing::Test {
       }
     });
   }
-  ~KeepFaults() override { world_->set_hook(nullptr); }
+  ~KeepFaults() override {
+    release();
+    store_.reset();
+    while (inside_ != 0) std::this_thread::sleep_for(1ms);  // those that were left behind
+  }
 
   static std::string text(const std::string& key) {
     return pattern(static_cast<std::uint64_t>(std::stoi(key)), kSize);
@@ -88,7 +92,9 @@ class KeepFaults : public ::testing::Test {
     world_->set_hook([this, what](const SimOp& op) -> Result<void> {
       if (op.what == what) {
         ++hanging_;
+        ++inside_;
         while (!released_) std::this_thread::sleep_for(1ms);
+        --inside_;
       }
       return {};
     });
@@ -104,7 +110,8 @@ class KeepFaults : public ::testing::Test {
   Context context_{.clock = &clock_};
   std::map<std::string, Pin> pins_;
   std::atomic<bool> released_ = false;
-  std::atomic<int> hanging_ = 0;
+  std::atomic<int> hanging_ = 0;  ///< calls so far
+  std::atomic<int> inside_ = 0;   ///< now
   std::jthread mover_;
   std::unique_ptr<KeepStore> store_;
 };
@@ -209,6 +216,81 @@ TEST_F(KeepFaults, ReadsWaitingForAFullQueueGoOnWhenTheDiskHangs) {
   EXPECT_EQ(epoch(), 0);
   release();
   expect_recovery();
+}
+
+TEST_F(KeepFaults, TheEndDoesNotWaitForADiskThatHangs) {
+  for (const std::string what : {"read", "write", "list", "open"}) {
+    released_ = false;
+    world_ = SimWorld::make();
+    if (what == "read") {
+      open();
+      epoch();
+      store_->flush();
+    }
+    hang(what);
+    if (what != "read") open();
+    std::latch all(kObjects);
+    for (const auto& [key, pin] : pins_)
+      store_->read({.key = key, .pin = pin},
+                   [&all](const Result<ReadResult>&) { all.count_down(); });
+    while (inside_ == 0) std::this_thread::sleep_for(1ms);
+    store_.reset();  // would hang with it
+    all.wait();      // every read was answered
+    EXPECT_GE(inside_, 1) << what;
+    release();
+    while (inside_ != 0) std::this_thread::sleep_for(1ms);
+  }
+}
+
+TEST_F(KeepFaults, EpochAfterEpochGoesOnWhileTheDiskHangsWhichIsSaidOnce) {
+  open();
+  epoch();
+  store_->flush();
+  hang("read");
+  for (int i = 0; i < 8; ++i) {  // longer than the pauses between trials
+    EXPECT_EQ(epoch(), 0);
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_EQ(notices("keep-trouble"), 1U);
+  EXPECT_LE(hanging_, 2 + 1) << "both lanes, and the writer at most: nothing is sent after them";
+  release();
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, AReadThatIsStoppedDoesNotWaitForADiskThatHangs) {
+  static int process = 3000;
+  store_ =
+      *make_keep_store_on(world_->mount(++process), origin_,
+                          {.limit_bytes = 1 << 30, .read_threads = 2, .patience = 24h}, context_);
+  epoch();
+  store_->flush();
+  hang("read");
+  std::stop_source stop;
+  std::latch all(kObjects);
+  std::atomic<int> cancelled = 0;
+  for (const auto& [key, pin] : pins_) {
+    store_->read({.key = key, .pin = pin, .stop = stop.get_token()},
+                 [&](const Result<ReadResult>& got) {
+                   cancelled += !got && got.error().code() == Code::cancelled ? 1 : 0;
+                   all.count_down();
+                 });
+  }
+  stop.request_stop();
+  all.wait();
+  EXPECT_EQ(cancelled, kObjects);
+}
+
+TEST_F(KeepFaults, DerivedBytesAreNotWaitedForForEver) {
+  static int process = 4000;
+  store_ =
+      *make_keep_store_on(world_->mount(++process), origin_,
+                          {.limit_bytes = 1 << 30, .read_threads = 2, .patience = 30s}, context_);
+  const SideKey key{.store = "s", .object = "o", .kind = "k"};
+  ASSERT_TRUE(store_->put(key, as_byte_span("derived")));
+  EXPECT_TRUE((*store_->get(key)).has_value());
+  hang("read");
+  EXPECT_FALSE((*store_->get(key)).has_value());
+  release();
 }
 
 }  // namespace

@@ -8,8 +8,129 @@ namespace {
 
 constexpr std::uint64_t kReadHere = std::uint64_t{1} << 20U;
 constexpr int kReadErrors = 3;  ///< in a row: then it is the disk, not a place on it
+/// A call to the disk that takes longer, while the store is closed: the disk hangs.
+constexpr std::chrono::milliseconds kClosing{250};
+
+/// The store that users see.
+class EngineStore final : public KeepStore {
+ public:
+  EngineStore(std::shared_ptr<Engine> engine, Store& base)
+      : base_(base), engine_(std::move(engine)) {}
+  EngineStore(const EngineStore&) = delete;
+  EngineStore& operator=(const EngineStore&) = delete;
+  ~EngineStore() override { engine_->close(); }
+
+  std::string describe() const override { return base_.describe(); }
+  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
+    return base_.head(key, stop);
+  }
+  Result<void> list(const ListRequest& request, const std::stop_token& stop,
+                    const std::function<Result<bool>(ListPage&&)>& sink) override {
+    return base_.list(request, stop, sink);
+  }
+  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
+                                               const std::stop_token& stop) override {
+    return base_.create(key, stop);
+  }
+  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
+    return base_.remove(key, stop);
+  }
+  void hint(std::span<const Wanted> wanted) override { engine_->hint(wanted); }
+  void read(ReadRequest request, ReadDone done) override {
+    engine_->read(std::move(request), std::move(done));
+  }
+  Result<std::optional<Bytes>> get(const SideKey& key) override { return engine_->get(key); }
+  Result<void> put(const SideKey& key, ByteSpan bytes) override { return engine_->put(key, bytes); }
+  KeepStats stats() const override { return engine_->stats(); }
+  void flush() override { engine_->flush(); }
+
+ private:
+  Store& base_;
+  const std::shared_ptr<Engine> engine_;
+};
 
 }  // namespace
+
+Engine::Engine(std::unique_ptr<Disk> disk, Store& base, const KeepOptions& options,
+               const Context& context)
+    : base_(base),
+      store_(base.describe()),
+      options_(options),
+      context_(context),
+      opened_at_(context.clock->now()),
+      watch_(std::make_shared<DiskWatch>(*context.clock)),
+      health_(context),
+      cache_(watch_disk(std::move(disk), watch_), {.store = store_, .limit = options.limit_bytes},
+             *context.clock),
+      pool_(cache_, options.read_threads, [this](DiskReadPtr read, Result<Bytes> bytes) {
+        answer(std::move(read), std::move(bytes));
+      }) {}
+
+void Engine::start() {
+  const auto self = shared_from_this();
+  crew_.add(self, [this] { write(); });
+  crew_.add(self, [this] { mind_claims(); });
+  for (std::size_t lane = 0; lane < pool_.lanes(); ++lane)
+    crew_.add(self, [this, lane] { pool_.work(lane); });
+  watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+}
+
+void Engine::close() {
+  watcher_ = {};
+  std::vector<FlightPtr> open;
+  std::deque<FlightPtr> waiting;
+  std::deque<std::pair<ReadRequest, ReadDone>> early;
+  {
+    MutexLock lock(mutex_);
+    while (ending_early_) lock.wait(idle_);
+    closing_ = true;
+    for (const auto& [id, flight] : flights_) open.push_back(flight);
+    early = std::exchange(early_, {});
+    waiting = std::exchange(parked_, {});
+    waiting.insert(waiting.end(), undecided_.begin(), undecided_.end());
+    undecided_.clear();
+  }
+  for (auto& [request, done] : early)
+    done(Error(Code::cancelled, "stopped").at(object_place(store_, request.key)));
+  for (const FlightPtr& flight : open) flight->stop.request_stop();
+  give_up(std::move(waiting));
+  for (DiskReadPtr& read : pool_.take_all()) {
+    answer(std::move(read), Error(Code::cancelled, "stopped"));
+  }
+  pool_.close();
+  {
+    MutexLock lock(mutex_);
+    while (at_origin_ != 0) lock.wait(idle_);
+    written_out_ = true;
+    writable_.notify_all();
+    claimable_.notify_all();
+  }
+  std::optional<std::uint64_t> before;
+  const bool whole = crew_.join_or_leave(kClosing, [&] {
+    const auto oldest = watch_->oldest();
+    const bool hangs = oldest && oldest == std::exchange(before, oldest);
+    return hangs || stopped();
+  });
+  if (!whole) watch_->shut();
+}
+
+KeepStats Engine::stats() const {
+  return {.limit_bytes = cache_.limit(),
+          .used_bytes = cache_.used(),
+          .entries = cache_.entries(),
+          .stored_bytes = cache_.stored(),
+          .damaged = cache_.damaged(),
+          .not_kept_bytes = not_kept_.load(),
+          .shared = shared_.load()};
+}
+
+void Engine::flush() {
+  wait_for_the_start();
+  MutexLock lock(mutex_);
+  while ((!to_write_.empty() || writing_) && !stuck_) {
+    std::ignore = lock.wait_until(idle_, std::chrono::steady_clock::now() + kClosing);
+  }
+}
 
 void Leave::operator()() const {
   const FlightPtr kept = flight;  // the flight may end, and this with it, during the call
@@ -41,7 +162,6 @@ void Engine::read(ReadRequest request, ReadDone done) {
     parts = cache_.want(id.object, place, id.offset, id.length);
   }
   if (!parts) {
-    context_.metrics->add(Metric::cache_misses, 1);
     return fly(id, place, std::move(request), std::move(done));
   }
   Result<std::optional<Bytes>> at_hand = std::optional<Bytes>();
@@ -54,7 +174,7 @@ void Engine::read(ReadRequest request, ReadDone done) {
   read->done = std::move(done);
   if (at_hand && !*at_hand) {
     read->parts = *std::move(parts);
-    return pool_->push(std::move(read));
+    return pool_.push(std::move(read));
   }
   answer(std::move(read), at_hand ? Result<Bytes>(**std::move(at_hand)) : at_hand.error());
 }
@@ -87,6 +207,7 @@ void Engine::pass(ReadRequest request, ReadDone done) {
 
 /// Joins the flight that fetches these bytes, or starts one.
 void Engine::fly(const RangeId& id, std::uint64_t place, ReadRequest request, ReadDone done) {
+  missed_.fetch_add(1, std::memory_order_relaxed);
   FlightPtr flight;
   bool joined = false;
   std::optional<ReadResult> at_hand;
@@ -139,10 +260,15 @@ void Engine::depart(const FlightPtr& flight) {
     if (is_behind()) return parked_.push_back(flight);
     ++at_origin_;
   }
-  launch(flight);
+  claim(flight);
 }
 
 void Engine::launch(const FlightPtr& flight) {
+  {
+    const MutexLock lock(mutex_);
+    flight->departed = context_.clock->now();
+    departures_.insert(flight->departed);
+  }
   base_.read(flight->request,
              [this, flight](const Result<ReadResult>& result) { land(flight, result); });
 }
@@ -162,7 +288,17 @@ void Engine::launch_parked() {
       parked_.erase(next);
       ++at_origin_;
     }
-    launch(flight);
+    claim(flight);
+  }
+}
+
+void Engine::give_up(std::deque<FlightPtr> flights) {
+  for (const FlightPtr& flight : flights) {
+    {
+      const MutexLock lock(mutex_);
+      ++at_origin_;
+    }
+    land(flight, Error(Code::cancelled, "stopped").at(object_place(store_, flight->request.key)));
   }
 }
 
@@ -173,6 +309,8 @@ void Engine::land(const FlightPtr& flight, const Result<ReadResult>& result) {
   {
     const MutexLock lock(mutex_);
     waiters = std::exchange(flight->waiters, {});
+    const auto departure = departures_.find(flight->departed);
+    if (departure != departures_.end()) departures_.erase(departure);
     again = again && !closing_;
     if (keep) {
       flight->answer = *result;
@@ -188,6 +326,8 @@ void Engine::land(const FlightPtr& flight, const Result<ReadResult>& result) {
       if (result.ok()) not_kept_ += result->bytes.size();
     }
   }
+  if (!keep) drop_claim(flight);
+  context_.metrics->add(Metric::cache_misses, waiters.size());
   for (Waiter& waiter : waiters) {
     waiter.on_stop.reset();
     if (again && !waiter.stop.stop_requested()) {
@@ -208,6 +348,7 @@ void Engine::land(const FlightPtr& flight, const Result<ReadResult>& result) {
 // --- from the disk -------------------------------------------------------------------------------
 
 void Engine::answer(DiskReadPtr read, Result<Bytes> bytes) {
+  if (read->side) return read->side(std::move(bytes));
   if (bytes) {
     read_errors_.store(0, std::memory_order_relaxed);
     count_hit(bytes->size());
@@ -216,7 +357,6 @@ void Engine::answer(DiskReadPtr read, Result<Bytes> bytes) {
   if (bytes.error().code() == Code::cancelled)
     return read->done(std::move(bytes).error().at(object_place(store_, read->request.key)));
   read_failed(bytes.error());
-  context_.metrics->add(Metric::cache_misses, 1);
   fly(read->id, read->place, std::move(read->request), std::move(read->done));
 }
 
@@ -232,8 +372,9 @@ void Engine::read_failed(const Error& error) {
 Result<std::unique_ptr<KeepStore>> make_keep_store_on(std::unique_ptr<Disk> disk, Store& base,
                                                       const KeepOptions& options,
                                                       const Context& context) {
-  return std::unique_ptr<KeepStore>(
-      std::make_unique<Engine>(std::move(disk), base, options, context));
+  auto engine = std::make_shared<Engine>(std::move(disk), base, options, context);
+  engine->start();
+  return std::unique_ptr<KeepStore>(std::make_unique<EngineStore>(std::move(engine), base));
 }
 
 }  // namespace headrace::keep

@@ -4,13 +4,14 @@
 #include <cstdlib>
 
 #include "headrace/storage/keep/keep_engine.h"
-#include "headrace/storage/keep/local_disk.h"
+#include "headrace/storage/keep/late_disk.h"
 
 namespace headrace {
 
 Result<std::unique_ptr<KeepStore>> make_keep_store(Store& base, const KeepOptions& options,
                                                    const Context& context) {
-  HEADRACE_TRY(auto local, keep::open_local_disk(options.dir));
+  HEADRACE_TRY(auto local,
+               keep::open_local_disk_within(options.dir, options.patience, options.stop));
   KeepOptions chosen = options;
   if (local.in_memory) {
     // A volume in memory calls all memory free; half of what is left leaves room for the job.

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "headrace/base/context.h"
@@ -31,8 +32,8 @@ namespace headrace {
 struct KeepOptions {
   std::string dir;  ///< made if it is missing; must belong to this user alone
   /// The directory never holds more, whoever writes to it, what is being written included.
-  /// 0: nine tenths of what is free there or kept already; on a volume in memory half of the
-  /// memory that is left.
+  /// 0: nine tenths of what is free there (to this user, by its quota) or kept already; on a volume
+  /// in memory half of the memory that is left (to this control group).
   std::uint64_t limit_bytes = 0;
   unsigned read_threads = 16;  ///< a queue depth, not a core count
   /// Bytes that were delivered and are not on disk yet. When there are more, misses wait for the
@@ -40,6 +41,8 @@ struct KeepOptions {
   std::uint64_t write_queue_bytes = std::uint64_t{32} << 20U;
   /// A disk that does not answer for so long counts as failed, and the job goes on without it.
   Nanos patience = std::chrono::seconds(5);
+  /// Ends waiting for derived bytes, and at the end for what is not written yet.
+  std::stop_token stop;
 };
 
 struct KeepStats {
@@ -49,6 +52,7 @@ struct KeepStats {
   std::uint64_t stored_bytes = 0;    ///< written by this store
   std::uint64_t damaged = 0;         ///< entries dropped because they did not verify
   std::uint64_t not_kept_bytes = 0;  ///< not written: no room, or the disk is in trouble
+  std::uint64_t shared = 0;          ///< misses that another process fetched meanwhile
 };
 
 class KeepStore : public Store, public SideStore {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "headrace/storage/keep/engine.h"
 
 namespace headrace::keep {
@@ -14,89 +12,6 @@ constexpr std::uint64_t kWriteAtOnce = std::uint64_t{16} << 20U;
 constexpr Nanos kTick = 250ms;  ///< of the watcher; also how often others' logs are followed
 
 }  // namespace
-
-// --- derived bytes -------------------------------------------------------------------------------
-
-std::optional<Bytes> Engine::read_side(const Hash128& id, std::uint64_t offset,
-                                       std::uint64_t length) {
-  const auto parts = cache_.find(id, offset, length);
-  if (!parts) return std::nullopt;
-  auto bytes = cache_.read(*parts);
-  if (bytes) return *std::move(bytes);
-  read_failed(bytes.error());
-  return std::nullopt;
-}
-
-void Engine::wait_for_the_start() {
-  const auto until = std::chrono::steady_clock::now() + options_.patience;
-  MutexLock lock(mutex_);
-  while (is_early_ && lock.wait_until(idle_, until)) {
-  }
-}
-
-Result<std::optional<Bytes>> Engine::get(const SideKey& key) {
-  const Hash128 id = side_id(key);
-  wait_for_the_start();
-  if (!usable()) return std::optional<Bytes>();
-  auto start = read_side(id, 0, sizeof(SideHeader));
-  if (!start) {
-    look_around();  // another process may have made it
-    start = read_side(id, 0, sizeof(SideHeader));
-  }
-  if (!start) return std::optional<Bytes>();
-  SideHeader header;
-  std::memcpy(&header, start->data(), sizeof header);
-  if (header.length == 0) return std::optional<Bytes>(Bytes());
-  auto bytes = read_side(id, sizeof header, header.length);
-  if (!bytes || hash_bytes(bytes->span()) != header.hash) return std::optional<Bytes>();
-  return bytes;
-}
-
-Result<void> Engine::put(const SideKey& key, ByteSpan bytes) {
-  wait_for_the_start();
-  if (!usable()) return {};
-  const SideHeader header{.length = bytes.size(), .hash = hash_bytes(bytes)};
-  Buffer whole(sizeof header + bytes.size());
-  std::memcpy(whole.data(), &header, sizeof header);
-  if (!bytes.empty()) std::memcpy(whole.data() + sizeof header, bytes.data(), bytes.size());
-  const std::size_t size = whole.size();
-  const Hash128 id = side_id(key);
-  drop_side(id);  // what was put before, of whatever length
-  auto written = std::make_shared<std::promise<void>>();
-  auto done = written->get_future();
-  {
-    const MutexLock lock(mutex_);
-    to_write_.push_back({.item = {.kind = EntryKind::side,
-                                  .object = id,
-                                  .name = key.kind + " " + key.object,
-                                  .bytes = std::move(whole).freeze(size)},
-                         .written = std::move(written)});
-    writable_.notify_one();
-  }
-  std::ignore =
-      done.wait_for(options_.patience);  // losing derived bytes costs time, waiting longer as well
-  return {};
-}
-
-void Engine::drop_side(const Hash128& id) {
-  for (std::uint64_t offset = 0;;) {
-    const auto parts = cache_.find(id, offset, 1);
-    if (!parts) return;
-    cache_.drop(*parts);
-    offset = parts->front().piece.offset + parts->front().piece.length;
-  }
-}
-
-/// Follows others' logs, on the writer's thread, and waits for that a while.
-void Engine::look_around() {
-  const auto until = std::chrono::steady_clock::now() + options_.patience;
-  MutexLock lock(mutex_);
-  const std::uint64_t before = looks_;
-  look_ = true;
-  writable_.notify_one();
-  while (looks_ == before && lock.wait_until(idle_, until)) {
-  }
-}
 
 // --- to the disk ---------------------------------------------------------------------------------
 
@@ -114,7 +29,6 @@ void Engine::write() {
       while (to_write_.empty() && !look_ && !written_out_) lock.wait(writable_);
       if (to_write_.empty() && !look_) return;
       writing_ = true;
-      writing_since_ = context_.clock->now();
       look = std::exchange(look_, false);
       for (std::uint64_t bytes = 0; !to_write_.empty() && bytes < kWriteAtOnce;) {
         tasks.push_back(std::move(to_write_.front()));
@@ -149,6 +63,11 @@ void Engine::end_early() {
 
 /// What lies on the disk: all of it the first time, then what others added.
 void Engine::learn() {
+  if (!claims_.is_open()) {
+    // First that this process is there, then what others have written: so nothing is missed.
+    const auto opened = claims_.open(cache_.disk(), store_);
+    if (!opened) return health_.trouble(opened.error());
+  }
   const auto learned = is_loaded_ ? cache_.refresh() : cache_.load();
   if (!learned) return health_.trouble(learned.error());
   is_loaded_ = true;
@@ -159,9 +78,15 @@ void Engine::write_tasks(std::vector<Task>& tasks) {
   items.reserve(tasks.size());
   for (Task& task : tasks) items.push_back(std::move(task.item));
   keep_items(items);
+  const Nanos now = context_.clock->now();
+  for (const Task& task : tasks)
+    if (task.flight) drop_claim(task.flight);
   {
     const MutexLock lock(mutex_);
-    for (const Task& task : tasks) finish(task);
+    for (const Task& task : tasks) {
+      if (task.flight) others_.learn(now - task.flight->departed);
+      finish(task);
+    }
   }
   launch_parked();
 }
@@ -187,6 +112,7 @@ void Engine::keep_items(std::span<const Item> items) {
     return health_.trouble(left_out.error());
   }
   health_.well();
+  full_ = *left_out != 0;
   if (*left_out == 0) return;
   not_kept_ += *left_out;
   context_.notices->add("keep-full",
@@ -199,13 +125,14 @@ void Engine::keep_items(std::span<const Item> items) {
 // --- the watcher ---------------------------------------------------------------------------------
 
 void Engine::watch(const std::stop_token& stop) {
-  std::uint64_t seen = context_.metrics->get(Metric::cache_misses);
+  std::uint64_t seen = missed_;
   while (context_.clock->sleep_for(kTick, stop)) {
     rescue();
+    cancel_stopped();
     if (is_early_ && is_late()) end_early();
     launch_parked();
-    const std::uint64_t misses = context_.metrics->get(Metric::cache_misses);
-    if (misses == std::exchange(seen, misses)) continue;
+    const std::uint64_t missed = missed_;
+    if (missed == std::exchange(seen, missed)) continue;
     const MutexLock lock(mutex_);
     look_ = true;
     writable_.notify_one();
@@ -214,26 +141,52 @@ void Engine::watch(const std::stop_token& stop) {
 
 /// What waits for a disk that does not answer goes to the origin.
 void Engine::rescue() {
-  const Nanos since = context_.clock->now() - options_.patience;
+  const bool stuck = watch_->is_stuck(context_.clock->now() - options_.patience);
+  if (stuck && !stuck_.exchange(true)) {
+    const double seconds = std::chrono::duration<double>(options_.patience).count();
+    health_.trouble(
+        Error(Code::unavailable, fmt::format("no answer for {} s", seconds)).at(cache_.describe()));
+  }
+  if (!stuck) {
+    stuck_ = false;
+    return;
+  }
   std::deque<Task> given_up;
-  bool stuck = pool_->is_stuck(since);
   {
     const MutexLock lock(mutex_);
-    stuck = stuck || (writing_ && writing_since_ < since);
-    if (!stuck) return;
     given_up = std::exchange(to_write_, {});
     for (const Task& task : given_up) {
       not_kept_ += task.item.bytes.size();
+      if (task.flight) drop_claim(task.flight);
       finish(task);
     }
+    idle_.notify_all();
   }
-  const double seconds = std::chrono::duration<double>(options_.patience).count();
-  health_.trouble(
-      Error(Code::unavailable, fmt::format("no answer for {} s", seconds)).at(cache_.describe()));
-  for (DiskReadPtr& read : pool_->take_back(since)) {
-    context_.metrics->add(Metric::cache_misses, 1);
-    fly(read->id, read->place, std::move(read->request), std::move(read->done));
+  launch_undecided();
+  for (DiskReadPtr& read : pool_.take_all()) {
+    if (read->side) {
+      read->side(Error(Code::unavailable, "the disk does not answer").at(cache_.describe()));
+    } else {
+      fly(read->id, read->place, std::move(read->request), std::move(read->done));
+    }
   }
+}
+
+/// Reads that were told to stop do not wait for a disk that is slow to answer.
+void Engine::cancel_stopped() {
+  std::deque<std::pair<ReadRequest, ReadDone>> stopped;
+  {
+    const MutexLock lock(mutex_);
+    std::erase_if(early_, [&stopped](auto& read) {
+      const bool gone = read.first.stop.stop_requested();
+      if (gone) stopped.push_back(std::move(read));
+      return gone;
+    });
+  }
+  for (auto& [request, done] : stopped)
+    done(Error(Code::cancelled, "stopped").at(object_place(store_, request.key)));
+  for (DiskReadPtr& read : pool_.take_stopped())
+    answer(std::move(read), Error(Code::cancelled, "stopped"));
 }
 
 }  // namespace headrace::keep

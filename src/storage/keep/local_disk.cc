@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "headrace/base/unique_fd.h"
+#include "headrace/storage/keep/quota.h"
 
 namespace headrace::keep {
 namespace {
@@ -134,6 +135,7 @@ class LocalDirectory final : public Disk {
     int flags = O_CLOEXEC | O_NOFOLLOW;
     flags |= mode == OpenMode::read ? O_RDONLY : O_RDWR;
     if (mode == OpenMode::create) flags |= O_CREAT | O_EXCL;
+    if (mode == OpenMode::share) flags |= O_CREAT;
     UniqueFd fd(::openat(fd_.get(), name.c_str(), flags, 0600));
     if (!fd.valid()) return failed("open", name);
     return std::unique_ptr<DiskFile>(std::make_unique<LocalFile>(std::move(fd)));
@@ -160,7 +162,8 @@ class LocalDirectory final : public Disk {
     struct statvfs status {};
     if (::fstatvfs(fd_.get(), &status) != 0) return failed("statvfs", "");
     return DiskSpace{.total = status.f_blocks * status.f_frsize,
-                     .available = status.f_bavail * status.f_frsize};
+                     .available = std::min<std::uint64_t>(status.f_bavail * status.f_frsize,
+                                                          quota_left(fd_.get()))};
   }
 
  private:

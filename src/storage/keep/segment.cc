@@ -60,14 +60,19 @@ Result<void> Segment::follow(const std::function<void(const Entry&)>& sink) {
   return {};
 }
 
-Result<bool> Segment::hold() {
+std::shared_ptr<DiskFile> Segment::opened() {
+  const MutexLock lock(mutex_);
+  return data_;
+}
+
+Result<bool> Segment::hold(bool touch) {
   if (held_) return true;
   HEADRACE_TRY(const bool locked, log_->try_lock(LockByte::use, LockKind::shared));
   if (!locked) return false;
   HEADRACE_TRY(const bool linked, log_->is_linked());
   if (!linked) return false;
   held_ = true;
-  std::ignore = disk_.touch(log_name(name_)).ok();  // an order of age, no more
+  if (touch) std::ignore = disk_.touch(log_name(name_)).ok();  // an order of age, no more
   return true;
 }
 
@@ -77,13 +82,13 @@ Result<void> Segment::release() {
 }
 
 Result<bool> Segment::read(std::uint64_t data_offset, std::span<std::byte> into, bool wait) {
-  std::shared_ptr<DiskFile> data;
-  {
+  std::shared_ptr<DiskFile> data = opened();
+  if (!data) {
+    if (!wait) return false;
+    // Without the lock, since the disk may hang; opened twice is no harm.
+    HEADRACE_TRY(data, disk_.open(data_name(name_), OpenMode::read));
     const MutexLock lock(mutex_);
-    if (!data_) {
-      HEADRACE_TRY(data_, disk_.open(data_name(name_), OpenMode::read));
-    }
-    data = data_;
+    data_ = data;
   }
   if (!wait) {
     HEADRACE_TRY(const std::size_t at_hand, data->read_at_hand(data_offset, into));

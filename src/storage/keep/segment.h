@@ -40,8 +40,8 @@ class Segment {
   Result<bool> is_wanted();
 
   /// Registers this process as one that wants it: it is not evicted until this object goes.
-  /// False if it is being evicted.
-  Result<bool> hold();
+  /// False if it is being evicted. Without `touch` nothing of it waits for the disk.
+  Result<bool> hold(bool touch = true);
   bool held() const { return held_; }
   /// Gives that up.
   Result<void> release();
@@ -65,6 +65,8 @@ class Segment {
  private:
   Segment(Disk& disk, const SegmentName& name, std::unique_ptr<DiskFile> log)
       : disk_(disk), name_(name), log_(std::move(log)) {}
+
+  std::shared_ptr<DiskFile> opened();
 
   Disk& disk_;
   const SegmentName name_;

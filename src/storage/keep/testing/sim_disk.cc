@@ -125,8 +125,9 @@ class SimDirectory final : public Disk {
     HEADRACE_TRY(world_->begin(process_, mode == OpenMode::create ? "create" : "open", name, 0));
     const MutexLock lock(world_->mutex_);
     auto found = world_->names_.find(name);
-    if (mode == OpenMode::create) {
-      if (found != world_->names_.end()) return errno_error(EEXIST, "open").at(name);
+    const bool missing = found == world_->names_.end();
+    if (mode == OpenMode::create && !missing) return errno_error(EEXIST, "open").at(name);
+    if (missing && (mode == OpenMode::create || mode == OpenMode::share)) {
       auto node = std::make_shared<SimWorld::Node>();
       found = world_->names_.emplace(name, node).first;
       world_->name_changed([name, node](SimWorld::Names& names) { names[name] = node; });

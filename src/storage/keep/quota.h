@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file What a disk quota leaves to this user. Thread-safe.
+#pragma once
+
+#include <cstdint>
+
+namespace headrace::keep {
+
+/// Bytes that this user and the directory's group may still write on the volume of the directory
+/// `fd`, by their quotas; the largest number if there are none, or the system does not tell.
+/// Quotas of projects are in what statvfs calls available.
+std::uint64_t quota_left(int fd);
+
+/// The same for one quota: its hard limit in blocks of 1 KiB, 0 = none, and what is taken.
+constexpr std::uint64_t quota_left(std::uint64_t hard_blocks, std::uint64_t used_bytes) {
+  constexpr std::uint64_t kBlock = 1024;
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  if (hard_blocks == 0 || hard_blocks > kNone / kBlock) return kNone;
+  const std::uint64_t limit = hard_blocks * kBlock;
+  return limit - (used_bytes < limit ? used_bytes : limit);
+}
+
+}  // namespace headrace::keep
