@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cmd_keep_warm.h"
 #include "command.h"
 #include "headrace/storage/keep/keep_store.h"
 #include "headrace/storage/keep/survey.h"
@@ -202,7 +203,8 @@ Result<int> purge(const Arguments& arguments, const std::stop_token& stop) {
 }  // namespace
 
 void add_keep(CLI::App& root, Invocation& invocation) {
-  CLI::App* command = root.add_subcommand("keep", "Look into the node cache, verify it, empty it");
+  CLI::App* command =
+      root.add_subcommand("keep", "Look into the node cache, fill it, verify it, empty it");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* examples, auto run) {
     CLI::App* sub = command->add_subcommand(name, what);
@@ -251,6 +253,8 @@ void add_keep(CLI::App& root, Invocation& invocation) {
                             "Exit code 1 if something was left because a live job uses it.",
                             purge);
   emptying.first->add_option("--store", emptying.second->store, store_help);
+
+  add_keep_warm(*command, invocation);
 
   command->footer("Example:\n  headrace keep stat\nEach subcommand has its own --help.");
 }

@@ -35,6 +35,9 @@ void add_where(CLI::App& command, JobArguments& a) {
       .add_option("--keep-size,--keep-bytes", a.job.keep_bytes,
                   "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
+  command.add_option("--seek-index", a.job.seek_dir,
+                     "Folder that keeps where decoding can begin in each JPEG, for later jobs "
+                     "(mode keep: the cache does)");
   command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
   command
       .add_option("--scale", a.job.scale,
@@ -62,6 +65,9 @@ void add_order(CLI::App& command, JobArguments& a) {
       ->capture_default_str();
   command.add_option("--rank", loader.rank, "This process's rank")->capture_default_str();
   command.add_option("--world-size", loader.world, "Number of ranks")->capture_default_str();
+  command.add_option(
+      "--nodes", a.job.nodes,
+      "Nodes that the ranks run on (default: as torchrun, MPI or Slurm say, else 1)");
   auto* const drop = command.add_flag("--drop-last", a.drop_last, "Leave out an incomplete step");
   auto* const pad =
       command.add_flag("--pad", a.pad, "Fill an incomplete step from the epoch's start, marked")

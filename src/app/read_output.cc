@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "progress_line.h"
 
@@ -23,6 +24,30 @@ std::uint64_t count_of(const Metrics::Snapshot& metrics, Metric metric) {
 
 double seconds_of(const EpochReport& report, Metric metric) {
   return static_cast<double>(count_of(report.metrics, metric)) * 1e-9;
+}
+
+/// Of the bytes read, those that the node cache gave.
+std::optional<double> cache_share(const EpochReport& report) {
+  const auto cache = static_cast<double>(count_of(report.metrics, Metric::bytes_cache));
+  const auto origin = static_cast<double>(count_of(report.metrics, Metric::bytes_origin));
+  if (cache + origin == 0) return std::nullopt;
+  return cache / (cache + origin);
+}
+
+/// What of an epoch the cache gave, and why not all.
+std::string cache_line(const ReadReport& report, const EpochReport& epoch, std::uint64_t number) {
+  const auto share = cache_share(epoch);
+  if (report.mode != Mode::keep || !share) return "";
+  std::string text =
+      fmt::format("{:>12} {:.1f} % of the bytes from the node cache", "", 100 * *share);
+  if (report.nodes > 1 && report.shuffle == Shuffle::global) {
+    text += fmt::format(
+        "; --shuffle global gives each of {} nodes another 1/{} every epoch,\n{:>12} so at most "
+        "1 - (1 - 1/{})^{} = {:.1f} % were read here before",
+        report.nodes, report.nodes, "", report.nodes, number,
+        100 * share_read_before(report.nodes, number));
+  }
+  return text + "\n";
 }
 
 Json metrics_json(const Metrics::Snapshot& metrics) {
@@ -50,6 +75,8 @@ Json epoch_json(const EpochResult& result) {
             {"order_digest", report.order_digest.to_hex()},
             {"set_digest", report.set_digest.to_hex()}};
   if (result.accelerator_busy) json["accelerator_busy"] = *result.accelerator_busy;
+  json["cache_share"] = nullptr;
+  if (const auto share = cache_share(report)) json["cache_share"] = *share;
   json.update(metrics_json(report.metrics));
   return json;
 }
@@ -92,6 +119,7 @@ std::string read_json(const ReadReport& report) {
             {"format", report.format},
             {"samples", report.samples},
             {"classes", report.classes},
+            {"nodes", report.nodes},
             {"launch_seconds", report.launch_seconds},
             {"open_seconds", report.open_seconds},
             {"total_seconds", report.total_seconds},
@@ -121,6 +149,8 @@ std::string read_table(const ReadReport& report) {
                   "samples", "seconds", "samples/s", "busy", "waited", "", "for bytes", "for room");
   for (const EpochResult& result : report.epochs) {
     text += row(fmt::format("{}", result.report.epoch), result);
+    const std::uint64_t number = result.report.epoch - report.epochs.front().report.epoch;
+    text += cache_line(report, result.report, number);
   }
   for (const EpochResult& result : report.validation) {
     text += row(fmt::format("validation {}", result.report.epoch), result);

@@ -13,6 +13,7 @@
 #include "headrace/records/listing.h"
 #include "headrace/records/recordio/idx.h"
 #include "headrace/storage/keep/keep_store.h"
+#include "headrace/storage/local/dir_side_store.h"
 #include "headrace/storage/open_store.h"
 #include "headrace/storage/shaped/shaped_store.h"
 
@@ -29,6 +30,10 @@ class Composer {
 
   Result<Composition> run() && {
     made_.mode = options_.mode.value_or(default_mode(options_.uri));
+    if (!options_.seek_dir.empty()) {
+      made_.seek_folder = make_dir_side_store(options_.seek_dir);
+      made_.side_store = made_.seek_folder.get();
+    }
     switch (made_.mode) {
       case Mode::direct:
         HEADRACE_TRY(direct());
@@ -59,6 +64,7 @@ class Composer {
   Result<void> open_origin(const std::string& place) {
     HEADRACE_TRY(const Uri uri, parse_uri(place));
     HEADRACE_TRY(auto store, open_store(uri, context_, {.stop = stop_}));
+    made_.place = store->describe();
     made_.stores.push_back(std::move(store));
     if (options_.medium.empty()) return {};
     HEADRACE_TRY(const auto media, load_media());
@@ -146,6 +152,8 @@ class Composer {
                         context_));
     // Over the origin: what an index is made from is not worth keeping twice; the index is.
     HEADRACE_TRY(number_samples(origin, cache.get()));
+    made_.cache = cache.get();
+    if (!made_.seek_folder) made_.side_store = made_.cache;
     made_.stores.push_back(std::move(cache));
     made_.feed = make_store_feed(top(), *made_.dataset);
     return {};

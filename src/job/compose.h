@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "headrace/base/context.h"
@@ -15,6 +16,8 @@
 #include "headrace/job/private_folder.h"
 #include "headrace/loader/feed.h"
 #include "headrace/records/dataset.h"
+#include "headrace/storage/keep/keep_store.h"
+#include "headrace/storage/side_store.h"
 #include "headrace/storage/store.h"
 
 namespace headrace {
@@ -24,6 +27,10 @@ struct Composition {
   std::unique_ptr<PrivateFolder> folder;       ///< of files or FIFOs that end with the job
   std::unique_ptr<MountProcess> mount;         ///< mode fastfile: over `folder`
   std::vector<std::unique_ptr<Store>> stores;  ///< each may stand on those before it
+  std::string place;                           ///< what the origin calls itself
+  std::unique_ptr<SideStore> seek_folder;      ///< where seek indexes are kept, if asked for
+  KeepStore* cache = nullptr;                  ///< mode keep: one of the stores
+  SideStore* side_store = nullptr;             ///< the seek folder, or the cache, or none
   std::unique_ptr<Dataset> dataset;
   std::unique_ptr<PipeServer> pipe;  ///< mode pipe: writes what the feed reads
   std::unique_ptr<Feed> feed;

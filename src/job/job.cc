@@ -25,6 +25,8 @@ class ComposedJob final : public Job {
   Result<void> start() override {
     LoaderOptions loader = options_.loader;
     if (loader.uri.empty()) loader.uri = options_.uri;
+    loader.seek_store = parts_.side_store;
+    loader.seek_place = parts_.place;
     HEADRACE_TRY(loader_,
                  Loader::make(context_, *parts_.feed, *parts_.dataset, loader, options_.resume));
     return {};

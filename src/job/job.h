@@ -33,6 +33,9 @@ struct JobOptions {
   std::string local;     ///< direct: the copy of `uri` to read; file: where to put it
   std::string keep_dir;  ///< cache directory; empty: $HEADRACE_KEEP_DIR or ~/.cache/headrace
   std::uint64_t keep_bytes = 0;  ///< limit; 0 = free space less 10 %
+  std::uint64_t nodes = 0;  ///< that the ranks run on; 0: as the launcher says, else one (nodes.h)
+  /// Where seek indexes of JPEGs are kept for later jobs; empty: in the cache, if there is one.
+  std::string seek_dir;
   std::string medium;    ///< shaped: behave like this medium of data/media.yaml; empty: as it is
   double scale = 1;      ///< the real job is as many times as large: the medium's credits shrink so
   std::string pipe_dir;  ///< pipe: where another program writes the FIFOs; empty: this one does

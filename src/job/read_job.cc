@@ -175,15 +175,23 @@ class ReadJob {
     report_.format = training_->dataset().format();
     report_.samples = training_->dataset().size();
     report_.classes = training_->dataset().classes().size();
+    report_.shuffle = options_.job.loader.shuffle;
+    report_.nodes = nodes_of(options_.job);
     report_.open_seconds = age();
     accelerator_.emplace(*training_->context().clock, options_.accelerator_rate);
     return {};
   }
 
+  /// From then on its first batches are made ahead, and stand ready when a training epoch ends.
+  Result<void> start_validation() {
+    if (!validation_ || validating_) return {};
+    validating_ = true;
+    return validation_->start();
+  }
+
   Result<void> validate() {
     if (!validation_) return {};
-    if (!validating_) HEADRACE_TRY(validation_->start());
-    validating_ = true;
+    HEADRACE_TRY(start_validation());
     HEADRACE_TRY(const auto result, run_epoch(*validation_, "validation").at("validation"));
     saved_.validation.push_back(result);
     return save_state();
@@ -201,7 +209,9 @@ class ReadJob {
       if (!*batch) break;
       const bool whole = accelerator_->step((**batch)->count(), stop_);
       if (!whole) return Error(Code::cancelled, "stopped");
-      if (training) HEADRACE_TRY(save_state_now_and_then());
+      if (!training) continue;
+      HEADRACE_TRY(start_validation());  // after the first training batch, which comes first
+      HEADRACE_TRY(save_state_now_and_then());
     }
     reporter_.phase("epoch", nullptr);
     return EpochResult{loader.epoch_report(), accelerator_->busy()};

@@ -13,6 +13,7 @@
 
 #include "headrace/base/notices.h"
 #include "headrace/job/job.h"
+#include "headrace/job/nodes.h"
 #include "headrace/job/read_state.h"
 
 namespace headrace {
@@ -45,6 +46,8 @@ struct ReadReport {
   std::string format;
   std::uint64_t samples = 0;
   std::uint64_t classes = 0;
+  Shuffle shuffle = Shuffle::global;
+  std::uint64_t nodes = 1;    ///< that the ranks run on
   double launch_seconds = 0;  ///< from the process's start to the first batch
   double open_seconds = 0;    ///< of that, until the samples were numbered
   double total_seconds = 0;   ///< from the process's start to the end

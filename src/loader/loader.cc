@@ -14,6 +14,7 @@
 #include "headrace/loader/memory_share.h"
 #include "headrace/loader/processors.h"
 #include "headrace/loader/quarantine.h"
+#include "headrace/loader/seek_librarian.h"
 #include "headrace/loader/tally.h"
 #include "headrace/loader/window.h"
 #include "headrace/sampling/class_table.h"
@@ -128,15 +129,7 @@ class LoaderImpl final : public Loader {
                    .at_epoch_end = [this](std::uint64_t epoch) { costs_.fetched(epoch); }},
                   walk, stop_.get_token());
     });
-    // Only epochs that follow can use what the first one finds out.
-    if (options_.decode && options_.seek_bytes > 0 && end_epoch() > state_.epoch + 1) {
-      auto seeks = SeekMemory::make(dataset_.size(), options_.seek_bytes);
-      if (seeks) {
-        seeks_ = *std::move(seeks);
-      } else {
-        context_.notices->add("seek-memory", seeks.error().to_string());
-      }
-    }
+    remember_seeks();
     const unsigned threads = options_.threads == 0 ? processors() : options_.threads;
     for (unsigned i = 0; i < threads; ++i) {
       decoders_.emplace_back([this] {
@@ -149,6 +142,7 @@ class LoaderImpl final : public Loader {
   LoaderImpl& operator=(const LoaderImpl&) = delete;
 
   ~LoaderImpl() override {
+    if (librarian_) librarian_->end(stopped_ ? SeekLibrarian::End::now : SeekLibrarian::End::saved);
     stop_.request_stop();
     fetcher_ = {};  // joins
     decoders_.clear();
@@ -168,6 +162,7 @@ class LoaderImpl final : public Loader {
     }
     auto batch = take_batch(stop);
     if (batch) return std::optional<std::unique_ptr<Batch>>(*std::move(batch));
+    stopped_ = true;
     if (batch.error().code() != Code::cancelled) error_ = batch.error();
     return std::move(batch).error();
   }
@@ -214,7 +209,23 @@ class LoaderImpl final : public Loader {
     return std::unique_ptr<Batch>(std::move(batch));
   }
 
+  /// Only epochs that follow can use what the first one finds out, or the next job.
+  void remember_seeks() {
+    const bool again = end_epoch() > state_.epoch + 1 || options_.seek_store != nullptr;
+    if (!options_.decode || options_.seek_bytes == 0 || !again) return;
+    auto seeks = SeekMemory::make(dataset_.size(), options_.seek_bytes);
+    if (!seeks) return context_.notices->add("seek-memory", seeks.error().to_string());
+    seeks_ = *std::move(seeks);
+    if (options_.seek_store == nullptr) return;
+    librarian_ = std::make_unique<SeekLibrarian>(
+        SeekShelf(*options_.seek_store, options_.seek_place, dataset_.fingerprint().to_hex(),
+                  dataset_.size(), options_.rank),
+        *seeks_, context_);
+  }
+
   void end_epoch_here() {
+    if (librarian_) librarian_->save();
+    stopped_ = false;
     state_.ledger.dropped += plan_.dropped();
     state_.ledger.asked += plan_.dropped();
     report_ = {.epoch = state_.epoch,
@@ -255,6 +266,7 @@ class LoaderImpl final : public Loader {
   EpochCosts costs_;
   std::optional<Nanos> started_;
   std::optional<Error> error_;
+  bool stopped_ = false;  ///< in the middle of an epoch
   std::atomic<std::uint64_t> progress_epoch_ = 0, progress_step_ = 0, progress_samples_ = 0;
 
   // Shared; the threads go first.
@@ -265,6 +277,7 @@ class LoaderImpl final : public Loader {
   Window window_;
   std::vector<std::jthread> decoders_;
   std::unique_ptr<SeekMemory> seeks_;  ///< null: a single epoch, or no room
+  std::unique_ptr<SeekLibrarian> librarian_;
   std::jthread fetcher_;
 };
 

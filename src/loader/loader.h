@@ -23,6 +23,7 @@
 #include "headrace/sampling/order.h"
 #include "headrace/sampling/plan.h"
 #include "headrace/sampling/state.h"
+#include "headrace/storage/side_store.h"
 
 namespace headrace {
 
@@ -52,6 +53,9 @@ struct LoaderOptions {
   /// Scratch space for what the first decode of each JPEG found out, so that later epochs read
   /// only what their crops need (seek_memory.h); about 3 % of the data. 0: none.
   std::uint64_t seek_bytes = 4ULL << 30U;
+  /// Where these are kept for the next job (seek_shelf.h); outlives the loader. Null: nowhere.
+  SideStore* seek_store = nullptr;
+  std::string seek_place;  ///< names the origin there
 };
 
 struct EpochReport {

@@ -10,6 +10,7 @@ constexpr std::uint64_t kBlockBits = 24;  // 16 MiB
 constexpr std::uint64_t kBlock = 1ULL << kBlockBits;
 constexpr std::uint64_t kLengthBits = 20;
 constexpr std::uint64_t kMaxLength = (1ULL << kLengthBits) - 1;
+constexpr std::uint64_t kKept = 1ULL << 63U;  // came from an earlier job
 
 }  // namespace
 
@@ -32,11 +33,16 @@ std::atomic_ref<std::uint64_t> SeekMemory::slot(std::uint64_t sample) const {
 ByteSpan SeekMemory::get(std::uint64_t sample) const {
   const std::uint64_t where = slot(sample).load(std::memory_order_acquire);
   if (where == 0) return {};
-  const std::uint64_t at = where >> kLengthBits;
+  const std::uint64_t at = (where & ~kKept) >> kLengthBits;
   return {blocks_.data()[at >> kBlockBits].data() + at % kBlock, where & kMaxLength};
 }
 
-void SeekMemory::put(std::uint64_t sample, ByteSpan index) {
+bool SeekMemory::is_recorded(std::uint64_t sample) const {
+  const std::uint64_t where = slot(sample).load(std::memory_order_acquire);
+  return where != 0 && (where & kKept) == 0;
+}
+
+void SeekMemory::put(std::uint64_t sample, ByteSpan index, Origin origin) {
   if (index.empty() || index.size() > kMaxLength || index.size() > kBlock) return;
   const MutexLock lock(mutex_);
   if (full_ || slot(sample).load(std::memory_order_relaxed) != 0) return;
@@ -55,7 +61,8 @@ void SeekMemory::put(std::uint64_t sample, ByteSpan index) {
     blocks_.push_back(*std::move(block));
   }
   std::memcpy(blocks_.back().data() + used_ % kBlock, index.data(), index.size());
-  slot(sample).store((used_ << kLengthBits) | index.size(), std::memory_order_release);
+  const std::uint64_t flag = origin == Origin::kept ? kKept : 0;
+  slot(sample).store(flag | (used_ << kLengthBits) | index.size(), std::memory_order_release);
   used_ += index.size();
 }
 

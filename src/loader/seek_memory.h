@@ -25,10 +25,15 @@ class SeekMemory {
   /// room for the scratch file: the job then goes on without.
   static Result<std::unique_ptr<SeekMemory>> make(std::uint64_t samples, std::uint64_t limit);
 
+  /// Where an index came from.
+  enum class Origin { recorded, kept };
+
   /// Empty if none was put; else valid as long as this object. REQUIRES: sample < samples
   ByteSpan get(std::uint64_t sample) const;
   /// The first put of a sample counts. What does not fit the limit is left out.
-  void put(std::uint64_t sample, ByteSpan index);
+  void put(std::uint64_t sample, ByteSpan index, Origin origin = Origin::recorded);
+  /// There is one, and this job made it.
+  bool is_recorded(std::uint64_t sample) const;
 
  private:
   SeekMemory(MappedFile slots, std::uint64_t limit);

@@ -62,6 +62,7 @@ def finish(process) -> dict:
     return json.loads(out)
 
 
+# Promise M6: Processes that share a node cache fetch an object once, unless one of them stands still.
 @pytest.mark.parametrize("seeds", [(1, 1, 1, 1), (1, 2, 3, 4)], ids=["same order", "other orders"])
 def test_four_jobs_fetch_each_object_once(seeds, uri, pictures, s3_environment, tmp_path):
     with counted(s3_environment) as (gateway, env):

@@ -191,11 +191,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::uint64_t at_origin_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< reads that the origin answers
   std::uint64_t looks_ HEADRACE_GUARDED_BY(mutex_) = 0;      ///< others' logs were followed
   bool look_ HEADRACE_GUARDED_BY(mutex_) = false;            ///< they are to be
+  Nanos looked_at_ HEADRACE_GUARDED_BY(mutex_){0};           ///< for derived bytes
   bool writing_ HEADRACE_GUARDED_BY(mutex_) = false;
   bool closing_ HEADRACE_GUARDED_BY(mutex_) = false;
   bool written_out_ HEADRACE_GUARDED_BY(mutex_) = false;  ///< nothing will be added to to_write_
 
-  Nanos looked_at_{0};  ///< by the thread that minds claims
   Crew crew_;
   std::jthread watcher_;
 };

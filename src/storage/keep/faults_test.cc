@@ -116,6 +116,7 @@ class KeepFaults : public ::testing::Test {
   std::unique_ptr<KeepStore> store_;
 };
 
+// Promise M7: A cache whose disk hangs, fails or fills up stops no job and changes no sample.
 TEST_F(KeepFaults, WritesThatFailCostNothingButTheCache) {
   open();
   fail("write", errno_error(EIO, "write"));

@@ -7,6 +7,7 @@ namespace headrace::keep {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{50};  ///< of a wait, between looks at the stop
+constexpr Nanos kLook = std::chrono::milliseconds(250);
 
 }  // namespace
 
@@ -95,10 +96,13 @@ void Engine::drop_side(const Hash128& id) {
   }
 }
 
-/// Follows others' logs, on the writer's thread, and waits for that a while.
+/// Follows others' logs, on the writer's thread, and waits for that a while. Not for each of many
+/// that ask.
 void Engine::look_around() {
   const auto until = std::chrono::steady_clock::now() + options_.patience;
   MutexLock lock(mutex_);
+  if (context_.clock->now() - looked_at_ < kLook && looks_ != 0) return;
+  looked_at_ = context_.clock->now();
   const std::uint64_t before = looks_;
   look_ = true;
   writable_.notify_one();

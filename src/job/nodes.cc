@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/job/nodes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+namespace headrace {
+namespace {
+
+/// 0 if it is not set, or no number.
+std::uint64_t number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return 0;
+  const std::string_view digits(text);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size() ? number : 0;
+}
+
+}  // namespace
+
+std::uint64_t nodes_of(const JobOptions& options) {
+  const std::uint64_t world = std::max<std::uint64_t>(1, options.loader.world);
+  if (options.nodes != 0) return std::min(options.nodes, world);
+  for (const char* variable : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
+    if (const std::uint64_t local = number_in(variable); local != 0)
+      return std::max<std::uint64_t>(1, world / local);
+  }
+  return std::clamp<std::uint64_t>(number_in("SLURM_NNODES"), 1, world);
+}
+
+double share_read_before(std::uint64_t nodes, std::uint64_t epoch) {
+  if (nodes == 0) return 0;
+  return 1 - std::pow(1 - 1 / static_cast<double>(nodes), static_cast<double>(epoch));
+}
+
+}  // namespace headrace
