@@ -35,9 +35,11 @@ void add_where(CLI::App& command, JobArguments& a) {
       .add_option("--keep-size,--keep-bytes", a.job.keep_bytes,
                   "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
-  command.add_option("--seek-index", a.job.seek_dir,
-                     "Folder that keeps where decoding can begin in each JPEG, for later jobs "
-                     "(mode keep: the cache does)");
+  auto* const seek =
+      command.add_option("--seek-index", a.job.seek_dir,
+                         "Folder that keeps where decoding can begin in each JPEG, for later jobs "
+                         "(mode keep: the cache does)");
+  command.add_flag("--no-seek-index", a.no_seek_index, "Neither make nor use that")->excludes(seek);
   command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
   command
       .add_option("--scale", a.job.scale,
@@ -131,6 +133,7 @@ Result<JobOptions> JobArguments::to_options() const {
   if (pad) loader.tail = Tail::pad;
   if (wrap) loader.tail = Tail::wrap;
   loader.decode = !no_decode;
+  if (no_seek_index) loader.seek_bytes = 0;
   if (size != 0) loader.transform.width = loader.transform.height = size;
   return options;
 }

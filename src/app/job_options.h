@@ -29,6 +29,7 @@ struct JobArguments {
   bool wrap = false;
   bool pad = false;
   bool no_decode = false;
+  bool no_seek_index = false;
   std::uint32_t size = 0;
 
   Result<JobOptions> to_options() const;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -177,10 +178,6 @@ class LocalDirectory final : public Disk {
 
 constexpr long kTmpfs = 0x01021994;
 constexpr long kRamfs = 0x858458f6;
-constexpr long kNfs = 0x6969;
-constexpr long kSmb2 = 0xfe534d42;
-constexpr long kCifs = 0xff534d42;
-constexpr long kLustre = 0x0bd00bd0;
 
 Result<void> make_private(const std::string& path) {
   std::error_code ignored;
@@ -191,6 +188,20 @@ Result<void> make_private(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_network_file_system(long type) {
+  // statfs(2); EFS is NFS, FSx is Lustre or SMB.
+  constexpr std::array<std::uint32_t, 7> kKinds{
+      0x6969,      // NFS
+      0xfe534d42,  // SMB 2
+      0xff534d42,  // CIFS
+      0x0bd00bd0,  // Lustre
+      0x00c36400,  // Ceph
+      0x47504653,  // GPFS
+      0x5346414f,  // AFS
+  };
+  return std::ranges::find(kKinds, static_cast<std::uint32_t>(type)) != kKinds.end();
+}
 
 std::uint64_t memory_left() {
   const auto number_in = [](const std::string& file, const std::string& after) {
@@ -232,12 +243,10 @@ Result<LocalDisk> open_local_disk(const std::string& dir, bool make) {
   }
   struct statfs kind {};
   if (::fstatfs(root.get(), &kind) != 0) return errno_error(errno, "statfs").at(dir);
-  for (const long shared : {kNfs, kSmb2, kCifs, kLustre}) {
-    if (static_cast<std::uint32_t>(kind.f_type) == static_cast<std::uint32_t>(shared)) {
-      return Error(Code::invalid, "a network file system: a cache there would not be faster",
-                   "point --keep-dir at a local disk of the node")
-          .at(dir);
-    }
+  if (is_network_file_system(kind.f_type)) {
+    return Error(Code::invalid, "a network file system: a cache there would not be faster",
+                 "point --keep-dir at a local disk of the node")
+        .at(dir);
   }
   const std::string folder = fmt::format("{}/{}", dir, kVersionFolder);
   if (make && ::mkdirat(root.get(), std::string(kVersionFolder).c_str(), 0700) != 0 &&

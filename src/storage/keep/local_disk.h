@@ -19,6 +19,9 @@ struct LocalDisk {
 /// (version 2) where that allows less.
 std::uint64_t memory_left();
 
+/// By the type that statfs gives: one whose disk is elsewhere.
+bool is_network_file_system(long type);
+
 /// Makes the directory (mode 0700) and the folder of this version in it.
 ///  * denied: it belongs to another user, or others may enter it
 ///  * invalid: not a directory; a network file system, whose locks cannot be relied on
