@@ -20,6 +20,20 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> of_slots(const PyBatch& self, Read read) 
   return {values, {slots.size()}, owner};
 }
 
+/// NumPy has no bfloat16: its bits come as int16, which torch.Tensor.view turns into them.
+nb::dlpack::dtype type_of(Layout layout) {
+  switch (layout) {
+    case Layout::nchw_f32:
+      return nb::dtype<float>();
+    case Layout::nchw_f16:
+      return {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
+    case Layout::nchw_bf16:
+      return nb::dtype<std::int16_t>();
+    default:
+      return nb::dtype<std::uint8_t>();
+  }
+}
+
 /// The batch's own memory; the batch lives as long as any such array.
 nb::ndarray<nb::numpy> images(nb::handle self) {
   auto& of = nb::cast<PyBatch&>(self);
@@ -28,8 +42,7 @@ nb::ndarray<nb::numpy> images(nb::handle self) {
   const bool last = t.layout == Layout::nhwc_u8;
   const std::array<std::size_t, 4> shape{count, last ? t.height : t.channels(),
                                          last ? t.width : t.height, last ? t.channels() : t.width};
-  const auto type = t.layout == Layout::nchw_f32 ? nb::dtype<float>() : nb::dtype<std::uint8_t>();
-  return {of.batch->pixels().data(), shape.size(), shape.data(), self, nullptr, type};
+  return {of.batch->pixels().data(), shape.size(), shape.data(), self, nullptr, type_of(t.layout)};
 }
 
 nb::ndarray<nb::numpy, float, nb::ndim<2>> labels(nb::handle self) {

@@ -72,6 +72,23 @@ class Layout(enum.Enum):
 
     nchw_f32 = 2
 
+    nchw_f16 = 3
+
+    nchw_bf16 = 4
+
+class Filter(enum.Enum):
+    nearest = 0
+
+    box = 1
+
+    bilinear = 2
+
+    hamming = 3
+
+    bicubic = 4
+
+    lanczos = 5
+
 class Transform:
     def __init__(self) -> None: ...
 
@@ -98,6 +115,12 @@ class Transform:
 
     @resize.setter
     def resize(self, arg: int, /) -> None: ...
+
+    @property
+    def filter(self) -> Filter: ...
+
+    @filter.setter
+    def filter(self, arg: Filter, /) -> None: ...
 
     @property
     def pass_order(self) -> PassOrder: ...
@@ -130,6 +153,27 @@ class Transform:
     def std(self, arg: Sequence[float], /) -> None: ...
 
     def to_text(self) -> str: ...
+
+class Params:
+    @property
+    def source(self) -> tuple[int, int, int, int]: ...
+
+    @property
+    def scaled_width(self) -> int: ...
+
+    @property
+    def scaled_height(self) -> int: ...
+
+    @property
+    def crop_left(self) -> int: ...
+
+    @property
+    def crop_top(self) -> int: ...
+
+    @property
+    def flip(self) -> bool: ...
+
+def params_for(transform: Transform, *, seed: int, epoch: int, sample_id: int, width: int, height: int) -> Params: ...
 
 class LabelBase(enum.Enum):
     automatic = 0

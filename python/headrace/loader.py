@@ -100,8 +100,10 @@ class Loader:
             `padding` marks what fills it), wrap (filled up and not marked).
         image_shape: channels (1 or 3), height, width.
         augment: random_resized_crop, center_crop, pad_crop or none.
-        layout: nchw_f32 (normalised by mean and std), nchw_u8 or nhwc_u8.
+        layout: nchw_f32, nchw_f16 or nchw_bf16 (normalised by mean and std), nchw_u8 or nhwc_u8.
+            NumPy has no bfloat16: as arrays, its bits come as int16.
         resize: the shorter side before center_crop.
+        filter: of the resize: bilinear, bicubic, lanczos, box, hamming or nearest.
         threads: that decode; 0 for the processors this process may use.
         on_bad: error, skip or substitute a damaged picture.
         quarantine: a file to which bad samples are written, a line of JSON each.
@@ -128,6 +130,7 @@ class Loader:
         augment: str = "random_resized_crop",
         layout: str = "nchw_f32",
         resize: int = 256,
+        filter: str = "bilinear",
         mean: Sequence[float] = (0.485, 0.456, 0.406),
         std: Sequence[float] = (0.229, 0.224, 0.225),
         threads: int = 0,
@@ -182,10 +185,12 @@ class Loader:
         transform.augment = _choose(_headrace.Augment, "augment", augment)
         transform.layout = _choose(_headrace.Layout, "layout", layout)
         transform.resize = resize
+        transform.filter = _choose(_headrace.Filter, "filter", filter)
         transform.mean = [*mean]
         transform.std = [*std]
         self._options = options
         self._torch = output == "torch"
+        self._bfloat16 = layout == "nchw_bf16"
         self._whole_labels = labels == "int64"
         self._reports: dict[int, dict[str, Any]] = {}
         self._open()
@@ -217,6 +222,8 @@ class Loader:
             import torch
 
             images = torch.from_numpy(images)
+            if self._bfloat16:
+                images = images.view(torch.bfloat16)
             labels = torch.from_numpy(labels)
         return Batch(native, images, labels)
 

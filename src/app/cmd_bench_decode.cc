@@ -12,6 +12,7 @@ namespace {
 
 struct Arguments {
   DecodeBenchOptions options;
+  std::string work = "train";
   bool json = false;
 };
 
@@ -27,8 +28,9 @@ nlohmann::ordered_json to_json(const std::vector<DecodeRate>& rates) {
   return rows;
 }
 
-void print_json(const DecodeBenchReport& report) {
+void print_json(const DecodeBenchReport& report, const std::string& work) {
   nlohmann::ordered_json json{{"schema", 1},
+                              {"work", work},
                               {"rows", to_json(report.all)},
                               {"by_sampling", nlohmann::ordered_json::object()},
                               {"pictures", report.pictures},
@@ -74,20 +76,28 @@ void add_bench_decode(CLI::App& root, Invocation& invocation) {
   command->add_option("--seconds", options.rates.seconds, "How long to measure, in total")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
+  command->add_option("--work", arguments->work, "train, validation or whole, see below")
+      ->check(CLI::IsMember({"train", "validation", "whole"}))
+      ->capture_default_str();
   command->add_option("--limit", options.limit, "Take at most this many pictures")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   command->footer(
-      "Pictures are in memory and become RandomResizedCrop 224, float32, planes first.\n"
+      "Pictures are in memory. What becomes of them, by --work:\n"
+      "  train       RandomResizedCrop 224 with flip, float32, planes first\n"
+      "  validation  shorter side 256, centre crop 224, float32, planes first\n"
+      "  whole       the whole picture as RGB bytes\n"
       "Examples:\n"
       "  headrace bench-decode --data photos\n"
+      "  headrace bench-decode --data photos --work validation\n"
       "  headrace bench-decode --data photos --threads 2 --seconds 60 --json");
   command->callback([arguments, &invocation] {
     invocation.run = [arguments](const std::stop_token& stop) -> Result<int> {
+      HEADRACE_TRY(arguments->options.rates.work, parse_decode_work(arguments->work));
       HEADRACE_TRY(const auto report, run_decode_bench(arguments->options, stop));
       if (arguments->json) {
-        print_json(report);
+        print_json(report, arguments->work);
       } else {
         print_text(report);
       }

@@ -9,12 +9,6 @@
 namespace headrace::app {
 namespace {
 
-const std::map<std::string, Layout>& layouts() {
-  static const std::map<std::string, Layout> names{
-      {"nchw_f32", Layout::nchw_f32}, {"nchw_u8", Layout::nchw_u8}, {"nhwc_u8", Layout::nhwc_u8}};
-  return names;
-}
-
 const std::map<std::string, OnBad>& policies() {
   static const std::map<std::string, OnBad> names{
       {"error", OnBad::error}, {"skip", OnBad::skip}, {"substitute", OnBad::substitute}};
@@ -104,8 +98,13 @@ void add_pixels(CLI::App& command, JobArguments& a) {
   command.add_option("--size", a.size, "Width and height of the pixels (default: 224)");
   command.add_option("--resize", transform.resize, "Shorter side before a centre crop")
       ->capture_default_str();
-  command.add_option("--layout", a.layout, "nchw_f32, nchw_u8 or nhwc_u8")
-      ->check(CLI::IsMember(layouts()))
+  command.add_option("--layout", a.layout, "nchw_f32, nchw_f16, nchw_bf16, nchw_u8 or nhwc_u8")
+      ->check(CLI::IsMember({"nchw_f32", "nchw_f16", "nchw_bf16", "nchw_u8", "nhwc_u8"}))
+      ->capture_default_str();
+  command
+      .add_option("--filter", a.filter,
+                  "Of the resize: bilinear, bicubic, lanczos, box, hamming or nearest")
+      ->check(CLI::IsMember({"bilinear", "bicubic", "lanczos", "box", "hamming", "nearest"}))
       ->capture_default_str();
   command.add_option("--pass-order", a.pass_order, "Resize as pillow12 or pillow13 does")
       ->check(CLI::IsMember({"pillow12", "pillow13"}))
@@ -126,7 +125,8 @@ Result<JobOptions> JobArguments::to_options() const {
   if (!augment.empty()) {
     HEADRACE_TRY(loader.transform.augment, parse_augment(augment));
   }
-  loader.transform.layout = layouts().at(layout);
+  HEADRACE_TRY(loader.transform.layout, parse_layout(layout));
+  HEADRACE_TRY(loader.transform.filter, parse_filter(filter));
   if (pass_order == "pillow13") loader.transform.pass_order = PassOrder::pillow13;
   loader.on_bad = policies().at(on_bad);
   if (drop_last) loader.tail = Tail::drop;

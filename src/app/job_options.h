@@ -23,6 +23,7 @@ struct JobArguments {
   std::string shuffle = "global";
   std::string augment;
   std::string layout = "nchw_f32";
+  std::string filter = "bilinear";
   std::string pass_order = "pillow12";
   std::string on_bad = "error";
   bool drop_last = false;

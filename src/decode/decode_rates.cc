@@ -21,9 +21,7 @@ namespace {
 struct Way {
   std::string who;
   VectorUnit unit = VectorUnit::best;
-  bool index = false;
-  bool record = false;
-  bool library = false;
+  enum class By { index, first, library } by = By::first;
 };
 
 struct Picture {
@@ -41,8 +39,15 @@ double thread_seconds() {
 /// One thread of one way: goes on where it stopped at its last turn.
 class Worker {
  public:
-  Worker(const Way& way, std::span<const Picture> pictures, std::size_t first, std::size_t step)
-      : way_(way), pictures_(pictures), next_(first), step_(step), decoder_(limits(way)) {}
+  Worker(const Way& way, DecodeWork work, std::span<const Picture> pictures, std::size_t first,
+         std::size_t step)
+      : way_(way),
+        work_(work),
+        pictures_(pictures),
+        next_(first),
+        step_(step),
+        transform_(transform(work)),
+        decoder_(limits(way)) {}
 
   struct Turn {
     std::uint64_t images = 0;
@@ -67,19 +72,29 @@ class Worker {
     const Picture& picture = pictures_[next_ % pictures_.size()];
     const SampleKey key{1, next_ / pictures_.size(), next_ % pictures_.size()};
     next_ += step_;
-    SeekUse seek{{}, picture.payload, way_.record ? &recorded_ : nullptr};
-    if (way_.index) seek.index = picture.index;
+    if (work_ == DecodeWork::whole) {
+      HEADRACE_TRY(decoder_.decode(picture.bytes));
+      return {};
+    }
+    SeekUse seek{{}, picture.payload, way_.by == Way::By::first ? &recorded_ : nullptr};
+    if (way_.by == Way::By::index) seek.index = picture.index;
     return decoder_.decode_into(picture.bytes, transform_, key, out_, &seek);
   }
 
  private:
+  static Transform transform(DecodeWork work) {
+    Transform transform;
+    if (work == DecodeWork::validation) transform.augment = Augment::center_crop;
+    return transform;
+  }
   static DecodeLimits limits(const Way& way) {
     DecodeLimits limits;
-    limits.library_only = way.library;
+    limits.library_only = way.by == Way::By::library;
     return limits;
   }
 
   const Way& way_;
+  DecodeWork work_;
   std::span<const Picture> pictures_;
   std::size_t next_;
   std::size_t step_;
@@ -126,6 +141,19 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+std::vector<Way> ways_of(DecodeWork work) {
+  const bool index = work != DecodeWork::whole;
+  std::vector<Way> ways;
+  const auto add = [&](std::string_view suffix, VectorUnit unit) {
+    if (index) ways.push_back({fmt::format("headrace-index{}", suffix), unit, Way::By::index});
+    ways.push_back({fmt::format("headrace-first{}", suffix), unit, Way::By::first});
+  };
+  add("", VectorUnit::best);
+  if (use_vector_unit(VectorUnit::avx2)) add("-avx2", VectorUnit::avx2);
+  ways.push_back({"libjpeg-turbo", VectorUnit::best, Way::By::library});
+  return ways;
+}
+
 /// Decodes each picture once, for its index; the first failure ends it.
 Result<std::vector<Picture>> prepare(std::span<const Bytes> pictures) {
   std::vector<Picture> all;
@@ -143,22 +171,25 @@ Result<std::vector<Picture>> prepare(std::span<const Bytes> pictures) {
 
 }  // namespace
 
+Result<DecodeWork> parse_decode_work(std::string_view text) {
+  if (text == "train") return DecodeWork::train;
+  if (text == "validation") return DecodeWork::validation;
+  if (text == "whole") return DecodeWork::whole;
+  return Error(Code::invalid, fmt::format("no work is called \"{}\"", text),
+               "train, validation or whole");
+}
+
 Result<std::vector<DecodeRate>> measure_decode_rates(std::span<const Bytes> pictures,
                                                      const DecodeRateOptions& options,
                                                      const std::stop_token& stop) {
   HEADRACE_TRY(const auto prepared, prepare(pictures));
-  std::vector<Way> ways{{"headrace-index", VectorUnit::best, true, false, false},
-                        {"headrace-first", VectorUnit::best, false, true, false},
-                        {"libjpeg-turbo", VectorUnit::best, false, false, true}};
-  if (use_vector_unit(VectorUnit::avx2)) {
-    ways.insert(ways.begin() + 1, {"headrace-index-avx2", VectorUnit::avx2, true, false, false});
-  }
+  const std::vector<Way> ways = ways_of(options.work);
   std::vector<std::vector<std::unique_ptr<Worker>>> workers(ways.size());
   std::vector<Measured> measured(ways.size());
   for (std::size_t way = 0; way < ways.size(); ++way) {
     for (unsigned thread = 0; thread < options.threads; ++thread) {
       workers[way].push_back(
-          std::make_unique<Worker>(ways[way], prepared, thread, options.threads));
+          std::make_unique<Worker>(ways[way], options.work, prepared, thread, options.threads));
     }
   }
   const double slice = options.seconds / (options.turns * static_cast<double>(ways.size()));

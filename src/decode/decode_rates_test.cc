@@ -30,6 +30,20 @@ TEST(DecodeRates, EveryWayIsMeasured) {
   EXPECT_LT(rates->front().bytes_touched_per_image, rates->back().bytes_touched_per_image);
 }
 
+TEST(DecodeRates, EveryWorkIsMeasured) {
+  const std::vector<Bytes> pictures{picture("jpeg/baseline_420.jpg")};
+  for (const auto* name : {"train", "validation", "whole"}) {
+    DecodeRateOptions options{1, 0.02, 1};
+    options.work = *parse_decode_work(name);
+    const auto rates = measure_decode_rates(pictures, options, {});
+    ASSERT_TRUE(rates.ok()) << name;
+    EXPECT_EQ(rates->front().who,
+              options.work == DecodeWork::whole ? "headrace-first" : "headrace-index");
+    EXPECT_EQ(rates->back().who, "libjpeg-turbo");
+  }
+  EXPECT_FALSE(parse_decode_work("nothing").ok());
+}
+
 TEST(DecodeRates, ABadPictureIsAnError) {
   const std::vector<Bytes> pictures{picture("jpeg/trunc_base_50.jpg")};
   EXPECT_FALSE(measure_decode_rates(pictures, {1, 0.01, 1}, {}).ok());

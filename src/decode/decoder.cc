@@ -78,7 +78,7 @@ Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
                         params.scaled_height,
                         {x.begin, y.begin, x.size, y.size},
                         params.flip,
-                        Filter::bilinear,
+                        transform.filter,
                         transform.pass_order},
                        writer);
   return impl_->source.part(box, impl_->resizer, seek == nullptr ? SeekUse{} : *seek);

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace headrace {
+#include "headrace/decode/transform.h"
 
-enum class Filter { nearest, box, bilinear, hamming, bicubic, lanczos };
+namespace headrace {
 
 /// Output sample i is the sum of `count[i]` input samples from `first[i]` on, each times a weight
 /// in fixed point with kBits bits, plus a half, shifted down by kBits, and clipped to a byte.

@@ -112,7 +112,7 @@ bool RgbSource::fast_part(const Box& part, Resizer& resizer, const SeekUse& seek
     }
     resizer.restart();
   }
-  if (!fast_.decode(part, rows, seek.record != nullptr)) return false;
+  if (!fast_.decode(part, rows, seek.record != nullptr ? fast_.interval() : 0)) return false;
   if (seek.record != nullptr) *seek.record = fast_.seek_index(seek.payload);
   return true;
 }

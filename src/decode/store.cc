@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headrace/decode/half_kernels.h"
+
 namespace headrace {
 
 namespace {
@@ -31,12 +33,21 @@ SampleWriter::SampleWriter(const Transform& transform, const Box& window, std::s
   if (window.width < transform.width || window.height < transform.height) clear();
 }
 
-std::uint8_t* SampleWriter::bytes(std::size_t at) {
-  return static_cast<std::uint8_t*>(static_cast<void*>(out_.data())) + at;
-}
-
-float* SampleWriter::floats(std::size_t at) {
-  return static_cast<float*>(static_cast<void*>(out_.data())) + at;
+void SampleWriter::put(const std::uint8_t* row, std::uint32_t width, std::size_t channel,
+                       std::size_t at) {
+  const float scale = scale_[channel];
+  const float bias = bias_[channel];
+  switch (transform_.layout) {
+    case Layout::nchw_f32:
+      return to_float(row, width, scale, bias, values<float>(at));
+    case Layout::nchw_f16:
+      return to_half(row, width, scale, bias, values<std::uint16_t>(at));
+    case Layout::nchw_bf16:
+      return to_bfloat(row, width, scale, bias, values<std::uint16_t>(at));
+    case Layout::nhwc_u8:  // a row of one channel is the same in either order
+    case Layout::nchw_u8:
+      std::memcpy(values<std::uint8_t>(at), row, width);
+  }
 }
 
 void SampleWriter::row(std::uint32_t y, const PlanarRow& row) {
@@ -47,33 +58,27 @@ void SampleWriter::row(std::uint32_t y, const PlanarRow& row) {
     for (std::uint32_t x = 0; x < window_.width; x += kPiece) {
       const auto size = std::min(kPiece, window_.width - x);
       to_grey(row, x, size, grey.data());
-      if (transform_.layout == Layout::nchw_f32) {
-        to_float(grey.data(), size, scale_[0], bias_[0], floats(line + x));
-      } else {
-        std::memcpy(bytes(line + x), grey.data(), size);
-      }
+      put(grey.data(), size, 0, line + x);
     }
     return;
   }
-  if (transform_.layout == Layout::nhwc_u8) return join_rgb(row, window_.width, bytes(line * 3));
-  for (std::size_t c = 0; c < 3; ++c) {
-    const std::size_t at = c * plane + line;
-    if (transform_.layout == Layout::nchw_u8) {
-      std::memcpy(bytes(at), row[c], window_.width);
-    } else {
-      to_float(row[c], window_.width, scale_[c], bias_[c], floats(at));
-    }
+  if (transform_.layout == Layout::nhwc_u8) {
+    return join_rgb(row, window_.width, values<std::uint8_t>(line * 3));
   }
+  for (std::size_t c = 0; c < 3; ++c) put(row[c], window_.width, c, c * plane + line);
 }
 
+/// Zero before the normalisation.
 void SampleWriter::clear() {
-  if (transform_.layout != Layout::nchw_f32) {
-    std::fill(out_.begin(), out_.end(), std::byte{0});
-    return;
-  }
+  std::fill(out_.begin(), out_.end(), std::byte{0});
+  if (bytes_of_value(transform_.layout) == 1) return;
+  const std::array<std::uint8_t, kPiece> zeros{};
   const std::size_t plane = std::size_t{transform_.width} * transform_.height;
   for (std::size_t c = 0; c < transform_.channels(); ++c) {
-    std::fill_n(floats(c * plane), plane, bias_[c]);
+    for (std::size_t x = 0; x < plane; x += kPiece) {
+      const auto size = std::min<std::size_t>(kPiece, plane - x);
+      put(zeros.data(), static_cast<std::uint32_t>(size), c, c * plane + x);
+    }
   }
 }
 

@@ -25,8 +25,12 @@ class SampleWriter : public RowSink {
 
  private:
   void clear();
-  std::uint8_t* bytes(std::size_t at);
-  float* floats(std::size_t at);
+  /// A row of one channel, to value `at` of the sample, as the layout says.
+  void put(const std::uint8_t* row, std::uint32_t width, std::size_t channel, std::size_t at);
+  template <class T>
+  T* values(std::size_t at) {
+    return static_cast<T*>(static_cast<void*>(out_.data())) + at;
+  }
 
   const Transform& transform_;
   Box window_;

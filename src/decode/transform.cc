@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "headrace/base/random.h"
 
@@ -29,16 +31,32 @@ std::string_view name(Augment augment) {
   return "none";
 }
 
-std::string_view name(Layout layout) {
-  switch (layout) {
-    case Layout::nhwc_u8:
-      return "nhwc_u8";
-    case Layout::nchw_u8:
-      return "nchw_u8";
-    case Layout::nchw_f32:
-      return "nchw_f32";
+constexpr std::array kLayouts{
+    std::pair{Layout::nhwc_u8, "nhwc_u8"}, std::pair{Layout::nchw_u8, "nchw_u8"},
+    std::pair{Layout::nchw_f32, "nchw_f32"}, std::pair{Layout::nchw_f16, "nchw_f16"},
+    std::pair{Layout::nchw_bf16, "nchw_bf16"}};
+
+constexpr std::array kFilters{
+    std::pair{Filter::nearest, "nearest"},   std::pair{Filter::box, "box"},
+    std::pair{Filter::bilinear, "bilinear"}, std::pair{Filter::hamming, "hamming"},
+    std::pair{Filter::bicubic, "bicubic"},   std::pair{Filter::lanczos, "lanczos"}};
+
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value value) {
+  const auto* const found = std::find_if(table.begin(), table.end(),
+                                         [&](const auto& entry) { return entry.first == value; });
+  return found->second;
+}
+
+template <class Table>
+auto parse_in(const Table& table, std::string_view what, std::string_view text)
+    -> Result<decltype(table[0].first)> {
+  std::string names;
+  for (const auto& [value, known] : table) {
+    if (text == known) return value;
+    names += names.empty() ? known : std::string(", ") + known;
   }
-  return "nchw_f32";
+  return Error(Code::invalid, fmt::format("no {} is called \"{}\"", what, text), names);
 }
 
 /// e^x for |x| < 1 by its series, which only adds and multiplies: every libm gives another last
@@ -98,11 +116,11 @@ std::uint32_t follow(std::uint32_t shorter_to, std::uint32_t longer, std::uint32
 
 std::string Transform::to_text() const {
   return fmt::format(
-      "augment={} size={}x{} resize={} filter=bilinear order={} channels={} layout={} "
+      "augment={} size={}x{} resize={} filter={} order={} channels={} layout={} "
       "mean={},{},{} std={},{},{}",
-      name(augment), width, height, resize,
-      pass_order == PassOrder::pillow12 ? "pillow12" : "pillow13", channels(), name(layout),
-      mean[0], mean[1], mean[2], std[0], std[1], std[2]);
+      name(augment), width, height, resize, name_in(kFilters, filter),
+      pass_order == PassOrder::pillow12 ? "pillow12" : "pillow13", channels(),
+      name_in(kLayouts, layout), mean[0], mean[1], mean[2], std[0], std[1], std[2]);
 }
 
 Result<Augment> parse_augment(std::string_view text) {
@@ -113,6 +131,10 @@ Result<Augment> parse_augment(std::string_view text) {
   return Error(Code::invalid, fmt::format("no augmentation is called \"{}\"", text),
                "random_resized_crop, center_crop, pad_crop or none");
 }
+
+Result<Filter> parse_filter(std::string_view text) { return parse_in(kFilters, "filter", text); }
+
+Result<Layout> parse_layout(std::string_view text) { return parse_in(kLayouts, "layout", text); }
 
 Params params_for(const Transform& transform, const SampleKey& key, std::uint32_t width,
                   std::uint32_t height) {

@@ -22,14 +22,23 @@ enum class Augment {
   none,                 ///< the picture must have the target size already, else it is resized to it
 };
 
+/// Pillow's resampling filters; all but nearest antialias.
+enum class Filter { nearest, box, bilinear, hamming, bicubic, lanczos };
 enum class PassOrder { pillow12, pillow13 };  ///< see resize.h
-enum class Layout { nhwc_u8, nchw_u8, nchw_f32 };
+/// Floats are rounded to 16 bits from the 32-bit ones, to the nearest, ties to even.
+enum class Layout { nhwc_u8, nchw_u8, nchw_f32, nchw_f16, nchw_bf16 };
+
+constexpr std::size_t bytes_of_value(Layout layout) {
+  if (layout == Layout::nchw_f32) return 4;
+  return layout == Layout::nchw_f16 || layout == Layout::nchw_bf16 ? 2 : 1;
+}
 
 struct Transform {
   Augment augment = Augment::random_resized_crop;
   std::uint32_t width = 224;
   std::uint32_t height = 224;
   std::uint32_t resize = 256;  ///< shorter side before the centre crop
+  Filter filter = Filter::bilinear;
   PassOrder pass_order = PassOrder::pillow12;
   bool grey = false;  ///< one channel instead of RGB
   Layout layout = Layout::nchw_f32;
@@ -39,13 +48,15 @@ struct Transform {
 
   std::uint32_t channels() const { return grey ? 1 : 3; }
   std::size_t sample_bytes() const {
-    return std::size_t{width} * height * channels() * (layout == Layout::nchw_f32 ? 4 : 1);
+    return std::size_t{width} * height * channels() * bytes_of_value(layout);
   }
   /// A stable text that names every choice above; kept in states and checkpoints.
   std::string to_text() const;
 };
 
 Result<Augment> parse_augment(std::string_view text);
+Result<Filter> parse_filter(std::string_view text);
+Result<Layout> parse_layout(std::string_view text);
 
 struct SampleKey {
   std::uint64_t seed = 0;

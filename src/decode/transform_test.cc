@@ -122,6 +122,22 @@ TEST(Transform, TextNamesEveryChoice) {
   other = transform;
   other.augment = Augment::none;
   EXPECT_TRUE(differs(other));
+  other = transform;
+  other.filter = Filter::bicubic;
+  EXPECT_TRUE(differs(other));
+}
+
+TEST(Transform, FiltersAndLayoutsAreParsedByName) {
+  EXPECT_EQ(*parse_filter("lanczos"), Filter::lanczos);
+  EXPECT_EQ(*parse_layout("nchw_bf16"), Layout::nchw_bf16);
+  EXPECT_NE(parse_filter("sharp").error().to_string().find("hamming"), std::string::npos);
+  EXPECT_FALSE(parse_layout("f64").ok());
+  Transform transform;
+  transform.filter = Filter::box;
+  transform.layout = Layout::nchw_f16;
+  EXPECT_NE(transform.to_text().find("filter=box"), std::string::npos);
+  EXPECT_NE(transform.to_text().find("layout=nchw_f16"), std::string::npos);
+  EXPECT_EQ(transform.sample_bytes(), 224U * 224 * 3 * 2);
 }
 
 TEST(Transform, AugmentsAreParsedByName) {

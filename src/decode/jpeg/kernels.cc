@@ -12,9 +12,11 @@ namespace headrace::jpeg::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR  // no vectors: what is meant is what is done
 
-void IdctGroup(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
-               std::size_t stride) {
-  scalar::idct_group(coefficients, quant, out, stride);
+void IdctGroups(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
+                std::size_t stride, std::size_t groups) {
+  for (std::size_t g = 0; g < groups; ++g) {
+    scalar::idct_group(coefficients + g * kGroupSize, quant, out + g * 32, stride);
+  }
 }
 void UpsampleH2V1(const std::uint8_t* in, std::uint8_t* out, std::size_t count) {
   scalar::upsample_h2v1(in, out, count);
@@ -121,8 +123,8 @@ HWY_INLINE void idct_1d(V16& r0, V16& r1, V16& r2, V16& r3, V16& r4, V16& r5, V1
   const Pair z4p = rotate(z3, z4, D::k1_175, k(D::k1_175 - D::k0_390));
   const Pair o0 = plus(rotate(r1, r7, k(D::k1_501 - D::k0_899), k(-D::k0_899)), z4p);
   const Pair o1 = plus(rotate(r3, r5, k(D::k3_072 - D::k2_562), k(-D::k2_562)), z3p);
-  const Pair o2 = plus(rotate(r5, r3, k(D::k2_053 - D::k2_562), k(-D::k2_562)), z4p);
-  const Pair o3 = plus(rotate(r7, r1, k(D::k0_298 - D::k0_899), k(-D::k0_899)), z3p);
+  const Pair o2 = plus(rotate(r3, r5, k(-D::k2_562), k(D::k2_053 - D::k2_562)), z4p);
+  const Pair o3 = plus(rotate(r1, r7, k(-D::k0_899), k(D::k0_298 - D::k0_899)), z3p);
 
   r0 = narrow<kDescale>(plus(e0, o0));
   r7 = narrow<kDescale>(minus(e0, o0));
@@ -197,12 +199,19 @@ HWY_INLINE bool idct_lanes(const std::int16_t* coefficients, const std::uint16_t
   return true;
 }
 
-void IdctGroup(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
-               std::size_t stride) {
+HWY_INLINE void idct_one(const std::int16_t* coefficients, const std::uint16_t* quant,
+                         std::uint8_t* out, std::size_t stride) {
   for (std::size_t lane = 0; lane < 32; lane += hn::Lanes(D16())) {
     if (!idct_lanes(coefficients + lane, quant, out + lane, stride)) {
       return scalar::idct_group(coefficients, quant, out, stride);
     }
+  }
+}
+
+void IdctGroups(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
+                std::size_t stride, std::size_t groups) {
+  for (std::size_t g = 0; g < groups; ++g) {
+    idct_one(coefficients + g * kGroupSize, quant, out + g * 32, stride);
   }
 }
 
@@ -317,15 +326,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace headrace::jpeg {
 
-HWY_EXPORT(IdctGroup);
+HWY_EXPORT(IdctGroups);
 HWY_EXPORT(UpsampleH2V1);
 HWY_EXPORT(UpsampleH2V2);
 HWY_EXPORT(YccToRgb);
 HWY_EXPORT(YccToPlanes);
 
-void idct_group(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
-                std::size_t stride) {
-  HWY_DYNAMIC_DISPATCH(IdctGroup)(coefficients, quant, out, stride);
+void idct_groups(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
+                 std::size_t stride, std::size_t groups) {
+  HWY_DYNAMIC_DISPATCH(IdctGroups)(coefficients, quant, out, stride, groups);
 }
 void upsample_h2v1(const std::uint8_t* in, std::uint8_t* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(UpsampleH2V1)(in, out, count);

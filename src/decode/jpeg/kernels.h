@@ -38,8 +38,9 @@ void ycc_to_rgb(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_
                 std::uint8_t* rgb, std::size_t count);
 }  // namespace scalar
 
-void idct_group(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
-                std::size_t stride);
+/// `groups` times four blocks, side by side.
+void idct_groups(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
+                 std::size_t stride, std::size_t groups);
 void upsample_h2v1(const std::uint8_t* in, std::uint8_t* out, std::size_t count);
 void upsample_h2v2(const std::uint8_t* near, const std::uint8_t* far, std::uint8_t* out,
                    std::size_t count);

@@ -41,7 +41,7 @@ void expect_equal_idct(const Group& group) {
   std::array<std::uint8_t, 256> want{}, got{};
   scalar::idct_group(group.coefficients.data(), group.quant.data(), want.data(), 32);
   on_every_target([&] {
-    idct_group(group.coefficients.data(), group.quant.data(), got.data(), 32);
+    idct_groups(group.coefficients.data(), group.quant.data(), got.data(), 32, 1);
     for (std::size_t i = 0; i < want.size(); ++i)
       ASSERT_EQ(want[i], got[i]) << "row " << i / 32 << " column " << i % 32;
   });
@@ -72,6 +72,22 @@ TEST(Idct, EqualsScalarOutOfRangeToo) {
     }
     expect_equal_idct(group);
   }
+}
+
+TEST(Idct, TakesGroupsSideBySide) {
+  Random random(3);
+  alignas(64) std::array<std::int16_t, 3 * kGroupSize> coefficients{};
+  alignas(64) std::array<std::uint16_t, 64> quant{};
+  for (auto& q : quant) q = static_cast<std::uint16_t>(1 + random.below(40));
+  for (auto& c : coefficients) c = static_cast<std::int16_t>(random.below(20));
+  std::array<std::uint8_t, 3 * 256> want{}, got{};
+  for (std::size_t g = 0; g < 3; ++g) {
+    scalar::idct_group(&coefficients[g * kGroupSize], quant.data(), &want[g * 32], 96);
+  }
+  on_every_target([&] {
+    idct_groups(coefficients.data(), quant.data(), got.data(), 96, 3);
+    EXPECT_EQ(got, want);
+  });
 }
 
 TEST(Upsample, EqualsScalarAtAnyLength) {

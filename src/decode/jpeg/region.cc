@@ -79,10 +79,8 @@ void RegionDecoder::transform_row(std::uint32_t mcu_row, const std::int16_t* coe
     for (std::uint32_t y = 0; y < plane.v; ++y) {
       const std::uint32_t first_row = (mcu_row * plane.v + y) * 8;
       std::uint8_t* out = plane.row(first_row);
-      for (std::size_t g = 0; g * kGroupSize < plane.row_stride; ++g) {
-        idct_group(coefficients + plane.arena_offset + y * plane.row_stride + g * kGroupSize,
-                   plane.quant.data(), out + g * kGroupBlocks * 8, plane.stride);
-      }
+      idct_groups(coefficients + plane.arena_offset + y * plane.row_stride, plane.quant.data(), out,
+                  plane.stride, plane.row_stride / kGroupSize);
       if (plane.h == headers_.components[0].h) continue;  // never upsampled
       for (std::uint32_t r = 0; r < 8; ++r) replicate_edges(plane, first_row + r);
     }
@@ -145,16 +143,18 @@ std::uint32_t RegionDecoder::emit_ready(const Box& box, std::uint32_t y, std::ui
   return y;
 }
 
-bool RegionDecoder::decode(const Box& box, std::uint8_t* rgb, std::size_t stride, bool record) {
-  return decode_to(box, {rgb, stride, nullptr}, record);
+bool RegionDecoder::decode(const Box& box, std::uint8_t* rgb, std::size_t stride,
+                           std::uint32_t interval) {
+  return decode_to(box, {rgb, stride, nullptr}, interval);
 }
 
-bool RegionDecoder::decode(const Box& box, PlaneRows& rows, bool record) {
-  return decode_to(box, {nullptr, 0, &rows}, record);
+bool RegionDecoder::decode(const Box& box, PlaneRows& rows, std::uint32_t interval) {
+  return decode_to(box, {nullptr, 0, &rows}, interval);
 }
 
-bool RegionDecoder::decode_to(const Box& box, const Target& target, bool record) {
-  if (!scan_.start(headers_, bytes_, record)) return false;
+bool RegionDecoder::decode_to(const Box& box, const Target& target, std::uint32_t interval) {
+  interval_ = interval;
+  if (!scan_.start(headers_, bytes_, interval)) return false;
   lay_out(box, 1);
   if (arenas_[0].memory.size() < arena_size_ + 32) arenas_[0].memory.resize(arena_size_ + 32);
   std::int16_t* const arena = arenas_[0].data();
@@ -179,7 +179,7 @@ bool RegionDecoder::decode_to(const Box& box, const Target& target, bool record)
 std::vector<std::byte> RegionDecoder::seek_index(const Hash128& payload) {
   const auto checkpoints = scan_.checkpoints();
   if (checkpoints.empty()) return {};
-  return SeekIndex::serialise(checkpoints, payload);
+  return SeekIndex::serialise(checkpoints, interval_, payload);
 }
 
 }  // namespace headrace::jpeg

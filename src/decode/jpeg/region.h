@@ -43,13 +43,16 @@ class RegionDecoder {
   std::uint32_t height() const { return headers_.height; }
 
   /// Writes box.height rows of box.width RGB pixels at `rgb`, `stride` bytes apart. False: the
-  /// data is not clean, and what was written means nothing. REQUIRES: the box lies inside.
-  bool decode(const Box& box, std::uint8_t* rgb, std::size_t stride, bool record = false);
+  /// data is not clean, and what was written means nothing. With an interval, checkpoints are
+  /// noted, so many MCUs apart. REQUIRES: the box lies inside.
+  bool decode(const Box& box, std::uint8_t* rgb, std::size_t stride, std::uint32_t interval = 0);
   /// The same rows to `rows`, while they are in the cache. If it returns false, some rows have
   /// been given out, and mean nothing.
-  bool decode(const Box& box, PlaneRows& rows, bool record = false);
-  /// After a `decode` that recorded: the seek index of this picture, `payload` being the hash of
-  /// its bytes. Empty for a picture with restart intervals, which has none.
+  bool decode(const Box& box, PlaneRows& rows, std::uint32_t interval = 0);
+  /// For `decode`: see checkpoint_interval.
+  std::uint32_t interval() const { return checkpoint_interval(headers_, bytes_.size()); }
+  /// After a `decode` with an interval: the seek index of this picture, `payload` being the hash of
+  /// its bytes. Empty for a picture that can have none: with restart intervals, for one.
   std::vector<std::byte> seek_index(const Hash128& payload);
 
   /// The same as `decode`, by an index made from exactly these bytes: reads only what the box
@@ -68,7 +71,7 @@ class RegionDecoder {
     std::size_t stride = 0;
     PlaneRows* rows = nullptr;
   };
-  bool decode_to(const Box& box, const Target& target, bool record);
+  bool decode_to(const Box& box, const Target& target, std::uint32_t interval);
   bool decode_indexed_to(const Box& box, const Target& target, ByteSpan index,
                          const Hash128& payload);
 
@@ -119,7 +122,8 @@ class RegionDecoder {
   std::array<Arena, kStreams> arenas_;
   std::size_t arena_size_ = 0;
   std::size_t touched_ = 0;
-  std::array<BlockTables, 3> tables_;              ///< for `decode_indexed`
+  std::uint32_t interval_ = 0;         ///< of the checkpoints that the last `decode` noted
+  std::array<BlockTables, 3> tables_;  ///< for `decode_indexed`
   std::array<const BlockTables*, 3> tables_of_{};  ///< of each component
   std::vector<BlockPlan> plan_;
   std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros

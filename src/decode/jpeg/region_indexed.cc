@@ -58,8 +58,8 @@ void RegionDecoder::plan_blocks() {
 /// Appends the clean bytes of the row's stretch to clean_, of which `used` are taken.
 bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, std::size_t& used,
                                  StreamRow& row) {
-  const std::uint32_t interval = checkpoint_interval(headers_);
-  const std::uint32_t next = (last_mcu_ + interval - 1) / interval;
+  const std::uint32_t interval = index.interval();
+  const std::uint32_t next = divide_up(last_mcu_, interval);
   const std::uint32_t begin = index.at(mcu_row, first_mcu_ / interval).bit;
   std::size_t end = bytes_.size();
   if (next < index.per_row()) {
@@ -116,7 +116,7 @@ bool RegionDecoder::decode_indexed_to(const Box& box, const Target& target, Byte
   const auto index = SeekIndex::open(bytes, payload, headers_);
   if (!index) return false;
   if (!build_tables()) return false;
-  const std::uint32_t interval = checkpoint_interval(headers_);
+  const std::uint32_t interval = index->interval();
   lay_out(box, interval);
   plan_blocks();
   touched_ = headers_.scan_begin;

@@ -116,10 +116,11 @@ void expect_equal(RegionDecoder& decoder, const Reference& want, const Box& box,
 }
 
 /// What a first decode of the whole picture records.
-std::vector<std::byte> record_index(RegionDecoder& decoder, const Hash128& payload) {
+std::vector<std::byte> record_index(RegionDecoder& decoder, const Hash128& payload,
+                                    std::uint32_t interval = 3) {
   std::vector<std::uint8_t> pixels(std::size_t{decoder.width()} * decoder.height() * 3);
   const Box whole{0, 0, decoder.width(), decoder.height()};
-  EXPECT_TRUE(decoder.decode(whole, pixels.data(), std::size_t{decoder.width()} * 3, true));
+  EXPECT_TRUE(decoder.decode(whole, pixels.data(), std::size_t{decoder.width()} * 3, interval));
   return decoder.seek_index(payload);
 }
 
@@ -134,7 +135,8 @@ void check(const Recipe& recipe, std::uint64_t key, int boxes) {
   const auto width = static_cast<std::uint32_t>(recipe.width),
              height = static_cast<std::uint32_t>(recipe.height);
   const Hash128 payload = hash_bytes(bytes);
-  const auto index = record_index(decoder, payload);
+  const auto interval = 1 + static_cast<std::uint32_t>(key % 5);
+  const auto index = record_index(decoder, payload, interval);
   EXPECT_EQ(index.empty(), recipe.restart != 0);
   expect_equal(decoder, want, {0, 0, width, height}, index, payload);
   Random random(key);
@@ -202,12 +204,26 @@ TEST(SeekIndex, IsRefusedUnlessItWasMadeFromTheseBytes) {
 }
 
 TEST(SeekIndex, TakesFourPercentAtMost) {
+  std::size_t with = 0;
   for (const int h : {1, 2}) {
-    const auto bytes = encode({.width = 500, .height = 375, .h = h, .v = h, .quality = 85}, 1);
-    RegionDecoder decoder;
-    ASSERT_EQ(decoder.open(bytes), "");
-    EXPECT_LE(record_index(decoder, hash_bytes(bytes)).size() * 25, bytes.size());
+    for (const int quality : {2, 10, 50, 85, 98}) {
+      for (const int size : {9, 40, 150, 500}) {
+        const auto bytes =
+            encode({.width = size, .height = size * 3 / 4, .h = h, .v = h, .quality = quality}, 1);
+        RegionDecoder decoder;
+        ASSERT_EQ(decoder.open(bytes), "");
+        if (decoder.interval() == 0) continue;
+        ++with;
+        const auto index = record_index(decoder, hash_bytes(bytes), decoder.interval());
+        EXPECT_LE(index.size() * 25, bytes.size());
+        // One MCU denser would be too much, or there is nothing denser.
+        if (decoder.interval() == 1) continue;
+        const auto denser = record_index(decoder, hash_bytes(bytes), decoder.interval() - 1);
+        EXPECT_TRUE(denser.size() * 25 > bytes.size() || denser.size() == index.size());
+      }
+    }
   }
+  EXPECT_GT(with, 15U);
 }
 
 TEST(SeekIndex, WrongCheckpointsDoNotLeaveTheBuffers) {  // run under AddressSanitizer
@@ -215,7 +231,7 @@ TEST(SeekIndex, WrongCheckpointsDoNotLeaveTheBuffers) {  // run under AddressSan
   const Hash128 payload = hash_bytes(bytes);
   RegionDecoder decoder;
   ASSERT_EQ(decoder.open(bytes), "");
-  const std::size_t count = (record_index(decoder, payload).size() - 36) / 10;
+  const std::size_t count = (record_index(decoder, payload).size() - 40) / 8;
   std::vector<std::uint8_t> out(200 * 100 * 3);
   Random random(1);
   for (int round = 0; round < 2000; ++round) {
@@ -223,9 +239,11 @@ TEST(SeekIndex, WrongCheckpointsDoNotLeaveTheBuffers) {  // run under AddressSan
     std::uint64_t bit = bytes.size() / 4 * 8;
     for (auto& lie : lies) {
       bit += random.below(2000);
-      lie.bit = static_cast<std::uint32_t>(random.below(4) == 0 ? random.next() : bit);
+      lie.bit =
+          static_cast<std::uint32_t>((random.below(4) == 0 ? random.next() : bit) % (1U << 28U));
     }
-    const auto index = SeekIndex::serialise(lies, payload);
+    const auto index = SeekIndex::serialise(lies, 3, payload);
+    ASSERT_FALSE(index.empty());
     (void)decoder.decode_indexed({0, 0, 200, 100}, out.data(), 600, index, payload);
   }
 }

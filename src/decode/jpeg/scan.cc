@@ -16,16 +16,15 @@ constexpr std::size_t kOverrun = 2048;
 
 }  // namespace
 
-bool ScanDecoder::start(const Headers& headers, ByteSpan bytes, bool record) {
+bool ScanDecoder::start(const Headers& headers, ByteSpan bytes, std::uint32_t interval) {
   headers_ = &headers;
-  recording_ = record && headers.restart_interval == 0;
+  interval_ = interval;
+  recording_ = interval != 0 && headers.restart_interval == 0;
   checkpoints_.clear();
   stuffed_.clear();
   if (!build_tables()) return false;
-  const std::uint32_t mcu_width = 8 * headers.components[0].h;
-  const std::uint32_t mcu_height = 8 * headers.components[0].v;
-  mcus_per_row_ = (headers.width + mcu_width - 1) / mcu_width;
-  mcu_rows_ = (headers.height + mcu_height - 1) / mcu_height;
+  mcus_per_row_ = jpeg::mcus_per_row(headers);
+  mcu_rows_ = jpeg::mcu_rows(headers);
   rows_done_ = 0;
   if (!unstuff(bytes)) return false;
   segment_ = 0;
@@ -59,7 +58,7 @@ bool ScanDecoder::unstuff(ByteSpan bytes) {
   };
   for (;;) {
     const Unstuffed done =
-        headrace::jpeg::unstuff(from, end, to, clean_.data(), recording_ ? &stuffed_ : nullptr);
+        jpeg::unstuff(from, end, to, clean_.data(), recording_ ? &stuffed_ : nullptr);
     to = done.to;
     from = done.from;
     while (from < end && *from == 0xff) ++from;  // fill bytes
@@ -154,9 +153,8 @@ bool ScanDecoder::next_row(std::uint32_t first, std::uint32_t last,
                                             : mcus_per_row_;
     std::uint32_t count = std::min(until - mcu, left_in_segment_);
     if (recording_) {
-      const std::uint32_t interval = checkpoint_interval(*headers_);
-      if (mcu % interval == 0) note_checkpoint();
-      count = std::min(count, interval - mcu % interval);
+      if (mcu % interval_ == 0) note_checkpoint();
+      count = std::min(count, interval_ - mcu % interval_);
     }
     std::array<std::int16_t*, 3> base{passed.data(), passed.data(), passed.data()};
     std::array<std::size_t, 3> stride{};

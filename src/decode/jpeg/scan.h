@@ -29,9 +29,9 @@ struct CoefficientRow {
 
 class ScanDecoder {
  public:
-  /// With `record`, notes checkpoints on the way, for a seek index.
+  /// Notes a checkpoint every `interval` MCUs of a row, for a seek index; 0: none.
   /// REQUIRES: `bytes` and `headers` stay until the last row.
-  bool start(const Headers& headers, ByteSpan bytes, bool record = false);
+  bool start(const Headers& headers, ByteSpan bytes, std::uint32_t interval = 0);
 
   /// Decodes the next MCU row; MCUs in [first, last) are kept, the others only passed.
   bool next_row(std::uint32_t first, std::uint32_t last,
@@ -65,6 +65,7 @@ class ScanDecoder {
   std::uint32_t left_in_segment_ = 0;  ///< MCUs
   std::uint32_t mcus_per_row_ = 0, mcu_rows_ = 0, rows_done_ = 0;
   BitState bits_{};
+  std::uint32_t interval_ = 0;  ///< of checkpoints, while they are recorded
   bool recording_ = false;
   std::vector<Checkpoint> checkpoints_;  ///< with clean bit offsets, until `checkpoints` is called
   std::vector<std::uint32_t> stuffed_;   ///< clean offset of each byte behind a stuffed zero

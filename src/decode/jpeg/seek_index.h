@@ -22,17 +22,16 @@ struct Checkpoint {
   std::array<std::int16_t, 3> predictors{};  ///< DC of the last block before, a component each
 };
 
-/// How many MCUs lie between checkpoints: 64 pixels.
-constexpr std::uint32_t checkpoint_interval(const Headers& headers) {
-  return headers.components[0].h == 2 ? 4 : 8;
+constexpr std::uint32_t mcus_per_row(const Headers& headers) {
+  return divide_up(headers.width, 8 * headers.components[0].h);
 }
-constexpr std::uint32_t checkpoints_per_row(const Headers& headers) {
-  const std::uint32_t pixels = 8 * headers.components[0].h * checkpoint_interval(headers);
-  return (headers.width + pixels - 1) / pixels;
+constexpr std::uint32_t mcu_rows(const Headers& headers) {
+  return divide_up(headers.height, 8 * headers.components[0].v);
 }
-constexpr std::uint32_t checkpoint_rows(const Headers& headers) {
-  return (headers.height + 8 * headers.components[0].v - 1) / (8 * headers.components[0].v);
-}
+
+/// How many MCUs should lie between checkpoints for the index to take at most 4 % of a picture of
+/// so many bytes: the fewer, the less is read in vain. 0: it would take more, whatever they are.
+std::uint32_t checkpoint_interval(const Headers& headers, std::size_t picture_bytes);
 
 class SeekIndex {
  public:
@@ -40,19 +39,22 @@ class SeekIndex {
   /// `payload` is the hash of its bytes.
   static std::optional<SeekIndex> open(ByteSpan bytes, const Hash128& payload,
                                        const Headers& headers);
-  /// REQUIRES: one checkpoint for each stretch of each MCU row, in order.
+  /// Empty if a checkpoint does not fit its 8 bytes: of pictures that no encoder makes.
+  /// REQUIRES: one checkpoint every `interval` MCUs of each MCU row, in order.
   static std::vector<std::byte> serialise(std::span<const Checkpoint> checkpoints,
-                                          const Hash128& payload);
+                                          std::uint32_t interval, const Hash128& payload);
 
   Checkpoint at(std::uint32_t row, std::uint32_t stretch) const;
+  std::uint32_t interval() const { return interval_; }
   std::uint32_t per_row() const { return per_row_; }
   std::uint32_t rows() const { return rows_; }
 
  private:
-  SeekIndex(ByteSpan entries, std::uint32_t per_row, std::uint32_t rows)
-      : entries_(entries), per_row_(per_row), rows_(rows) {}
+  SeekIndex(ByteSpan entries, std::uint32_t interval, std::uint32_t per_row, std::uint32_t rows)
+      : entries_(entries), interval_(interval), per_row_(per_row), rows_(rows) {}
 
   ByteSpan entries_;
+  std::uint32_t interval_;
   std::uint32_t per_row_;
   std::uint32_t rows_;
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture with any bytes as its seek index, and with a lying one whose checksums are right: the
-// pixels may be wrong then, but nothing may be read or written that is not the decoder's.
+// A picture by its true seek index: the pixels are the same. By any bytes as its index, and by a
+// lying one whose checksums are right: the pixels may be wrong then, but nothing may be read or
+// written that is not the decoder's.
 // Input: how much of it is the index, where the box lies, index bytes, picture.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <cstdlib>
 #include <vector>
 
 #include "headrace/decode/jpeg/region.h"
@@ -16,33 +17,22 @@ namespace {
 constexpr std::uint32_t kMostPixels = 1U << 18U;
 
 /// The true checkpoints, with `noise` over them.
-std::vector<std::byte> lying_index(std::span<const Checkpoint> truth, ByteSpan noise,
-                                   const Hash128& payload) {
-  std::vector<Checkpoint> checkpoints(truth.begin(), truth.end());
+std::vector<std::byte> lying_index(const SeekIndex& truth, ByteSpan noise, const Hash128& payload) {
+  std::vector<Checkpoint> checkpoints;
+  for (std::uint32_t row = 0; row < truth.rows(); ++row) {
+    for (std::uint32_t i = 0; i < truth.per_row(); ++i) checkpoints.push_back(truth.at(row, i));
+  }
   for (std::size_t i = 0; i + 1 < noise.size() && !checkpoints.empty(); i += 2) {
     const auto where = std::to_integer<std::size_t>(noise[i]);
     const auto what = std::to_integer<std::uint32_t>(noise[i + 1]);
     Checkpoint& checkpoint = checkpoints[(where >> 2U) % checkpoints.size()];
     if ((where & 3U) == 3) {
-      checkpoint.bit ^= 1U << (what % 32);
+      checkpoint.bit ^= 1U << (what % 28);
     } else {
-      checkpoint.predictors[where & 3U] ^= static_cast<std::int16_t>(1U << (what % 16));
+      checkpoint.predictors[where & 3U] ^= static_cast<std::int16_t>(1U << (what % 11));
     }
   }
-  return SeekIndex::serialise(checkpoints, payload);
-}
-
-std::vector<Checkpoint> checkpoints_of(ByteSpan index) {
-  constexpr std::size_t kHeader = 28;
-  constexpr std::size_t kEntry = 10;
-  std::vector<Checkpoint> all;
-  for (std::size_t at = kHeader; at + kEntry + 8 <= index.size(); at += kEntry) {
-    Checkpoint checkpoint;
-    std::memcpy(&checkpoint.bit, index.data() + at, 4);
-    std::memcpy(checkpoint.predictors.data(), index.data() + at + 4, 6);
-    all.push_back(checkpoint);
-  }
-  return all;
+  return SeekIndex::serialise(checkpoints, truth.interval(), payload);
 }
 
 Box box_of(unsigned choice, std::uint32_t width, std::uint32_t height) {
@@ -73,15 +63,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::uint8_t> rgb(stride * box.height);
   const Hash128 payload = hash_bytes(picture);
   decoder.decode_indexed(box, rgb.data(), stride, noise, payload);
-  if (!decoder.decode(box, rgb.data(), stride, true)) return 0;
-  const auto truth = decoder.seek_index(payload);
-  decoder.decode_indexed(box, rgb.data(), stride,
-                         lying_index(checkpoints_of(truth), noise, payload), payload);
+  const std::uint32_t interval = 1 + data[0] % 9U;
+  if (!decoder.decode(box, rgb.data(), stride, interval)) return 0;
+  const auto recorded = decoder.seek_index(payload);
+  const auto headers = parse(picture).headers;
+  const auto truth = SeekIndex::open(recorded, payload, *headers);
+  if (!truth) return 0;  // restart intervals, or predictors that no encoder makes
+  std::vector<std::uint8_t> again(rgb.size());
+  if (!decoder.decode_indexed(box, again.data(), stride, recorded, payload)) std::abort();
+  if (again != rgb) std::abort();
+  decoder.decode_indexed(box, rgb.data(), stride, lying_index(*truth, noise, payload), payload);
   // And with nothing true in it.
-  std::vector<Checkpoint> any(checkpoints_of(truth).size());
+  std::vector<Checkpoint> any(std::size_t{truth->rows()} * truth->per_row());
   for (std::size_t i = 0; i < any.size() && !noise.empty(); ++i) {
-    any[i].bit = std::to_integer<std::uint32_t>(noise[i % noise.size()]) << (i % 24);
+    any[i].bit = std::to_integer<std::uint32_t>(noise[i % noise.size()]) << (i % 20);
   }
-  decoder.decode_indexed(box, rgb.data(), stride, SeekIndex::serialise(any, payload), payload);
+  decoder.decode_indexed(box, rgb.data(), stride,
+                         SeekIndex::serialise(any, truth->interval(), payload), payload);
   return 0;
 }
