@@ -16,12 +16,6 @@ void add_source_options(CLI::App& command, OpenOptions& options) {
   command.add_option("--format", options.format, "folder, recordio, … (default: from content)");
   command.add_option("--list", options.list,
                      "A .lst, .csv or SageMaker manifest that names and labels samples");
-  command.add_option("--list-root", options.list_root,
-                     "What the manifest calls the root, where this is a copy: s3://bucket");
-  command
-      .add_option("--attribute-names", options.attribute_names,
-                  "Of an augmented manifest, in order: source-ref,class")
-      ->delimiter(',');
   add_root_files(command, options);
   add_reading_options(command, options);
 }

@@ -79,6 +79,7 @@ class Composer {
                               const std::string& copy_of = {}) {
     OpenOptions open = options_.open;
     if (open.list_root.empty()) open.list_root = copy_of;
+    if (open.list.empty()) open.list = manifest_;
     if (side_store != nullptr) open.side_store = side_store;
     open.stop = stop_;
     HEADRACE_TRY(made_.dataset, open_dataset(store, context_, open));
@@ -106,6 +107,19 @@ class Composer {
     return {};
   }
 
+  /// The objects of a manifest, which the copy is then read by.
+  Result<std::vector<std::string>> named_by(const std::string& manifest) {
+    HEADRACE_TRY(number_samples(top()));
+    manifest_ = manifest;
+    const auto set = std::move(made_.dataset);
+    std::vector<std::string> keys;
+    for (std::uint64_t id = 0; id < set->size(); ++id) {
+      std::string key = set->locate(SampleId{id}).key;
+      if (keys.empty() || keys.back() != key) keys.push_back(std::move(key));
+    }
+    return keys;
+  }
+
   /// What belongs to the only object of the source, but is not in its listing.
   Result<std::vector<std::string>> beside() {
     std::vector<std::string> keys;
@@ -115,6 +129,7 @@ class Composer {
                    return Result<void>();
                  }));
     if (!folders.empty() || keys.size() != 1) return std::vector<std::string>();
+    if (keys.front().ends_with(".manifest")) return named_by(keys.front());
     return std::vector<std::string>{recordio::idx_key(keys.front()), class_file_key(keys.front())};
   }
 
@@ -251,6 +266,7 @@ class Composer {
   const JobOptions& options_;
   Context& context_;
   const std::stop_token& stop_;
+  std::string manifest_;  ///< key of the manifest that the only object of the source is
   Composition made_;
 };
 

@@ -25,10 +25,19 @@ inline const std::map<std::string, recordio::Parts>& recordio_parts_names() {
   return kNames;
 }
 
-/// --image-key, --label-key, --label-base, --recordio-parts. `options` must live until the command
+/// --list-root, --attribute-names, --image-key, --label-key, --label-base, --recordio-parts. `options` must live until the command
 /// line was parsed.
 inline void add_reading_options(CLI::App& command, OpenOptions& options,
                                 const std::string& group = "Options") {
+  command
+      .add_option("--list-root", options.list_root,
+                  "What a manifest calls the root, where this is a copy: s3://bucket")
+      ->group(group);
+  command
+      .add_option("--attribute-names", options.attribute_names,
+                  "Of an augmented manifest, in order: source-ref,class")
+      ->delimiter(',')
+      ->group(group);
   command
       .add_option("--image-key", options.image_key,
                   "tfrecord, protobuf: the feature that holds the picture [image/encoded; the only "

@@ -24,7 +24,11 @@ class Indexer {
         threads_(threads) {}
 
   Result<ShardFrames> index(const ObjectInfo& shard, const std::stop_token& stop) const {
-    if (shard.size == 0) return ShardFrames::make();
+    if (shard.size == 0) {
+      HEADRACE_TRY(auto none, ShardFrames::make());
+      if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, none));
+      return none;
+    }
     if (indexing_.whole) {
       HEADRACE_TRY(auto whole, indexing_.whole(store_, shard, stop));
       if (whole) {

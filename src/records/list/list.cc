@@ -329,7 +329,7 @@ Result<std::optional<std::string>> read_array(Store& store, const OpenOptions& o
 
 Result<std::unique_ptr<Dataset>> open_list(Store& store, const Context& context,
                                            const OpenOptions& options) {
-  if (options.format == "auto" || options.format == "manifest") {
+  if (options.format != "lst" && options.format != "csv") {
     HEADRACE_TRY(const auto array, read_array(store, options));
     if (array) return open_array_manifest(store, context, options, options.list, *array);
   }

@@ -36,6 +36,7 @@ class Placed final : public Dataset {
     if (set_->frame_store() == nullptr) extent.key = folder_ + extent.key;
     return extent;
   }
+  ByteRange stream_range(SampleId id) const override { return set_->stream_range(id); }
   Store* frame_store() const override { return set_->frame_store(); }
   Result<Sample> parse(SampleId id, const Bytes& frame) const override {
     return set_->parse(id, frame);

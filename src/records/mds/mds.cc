@@ -14,6 +14,7 @@
 #include "headrace/records/mds/sample.h"
 #include "headrace/records/mds/shard.h"
 #include "headrace/records/parallel.h"
+#include "headrace/records/plain_path.h"
 #include "headrace/records/shard_index.h"
 #include "headrace/records/unpack/unpacked_store.h"
 #include "headrace/storage/ranges.h"
@@ -76,7 +77,8 @@ class MdsSet final : public Dataset {
     if (column == all.end() || column->encoding != "str") return {};
     const auto values = mds::split(all, frame);
     if (!values) return {};
-    return std::string((*values)[static_cast<std::size_t>(column - all.begin())].text());
+    const auto path = (*values)[static_cast<std::size_t>(column - all.begin())].text();
+    return is_plain_path(path) ? std::string(path) : std::string();
   }
   const std::vector<std::string>& classes() const override { return classes_.names(); }
   Hash128 fingerprint() const override { return fingerprint_; }

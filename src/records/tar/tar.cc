@@ -13,7 +13,9 @@
 #include "headrace/records/classes.h"
 #include "headrace/records/containers.h"
 #include "headrace/records/parallel.h"
+#include "headrace/records/plain_path.h"
 #include "headrace/records/shard_indexer.h"
+#include "headrace/records/tar/entry.h"
 #include "headrace/records/tar/sample.h"
 #include "headrace/records/tar/walk.h"
 #include "headrace/records/unpack/unpacked_store.h"
@@ -60,7 +62,8 @@ class TarSet final : public Dataset {
     const auto members = tar::read_members(frame);
     if (!members) return {};
     std::string path = tar::picture_name(*members);
-    return path.starts_with("./") ? path.substr(2) : path;
+    if (path.starts_with("./")) path.erase(0, 2);
+    return is_plain_path(path) ? path : std::string();
   }
   const std::vector<std::string>& classes() const override { return classes_.names(); }
   Hash128 fingerprint() const override { return fingerprint_; }
@@ -109,16 +112,27 @@ class Unpacker {
       : store_(store), context_(context), stop_(stop) {}
 
   Result<void> run(std::vector<ObjectInfo>& shards) {
-    constexpr unsigned kReaders = 16;
     std::vector<std::optional<Codec>> codecs(shards.size());
+    constexpr unsigned kReaders = 16;
     HEADRACE_TRY(parallel_for(shards.size(), kReaders, stop_,
                               [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
                                 HEADRACE_TRY(const auto head, first_bytes(store_, shards[i], stop));
                                 codecs[i] = codec_of(head.span());
                                 return {};
                               }));
+    if (std::ranges::none_of(codecs, [](const auto& codec) { return codec.has_value(); }))
+      return {};
+    HEADRACE_TRY(unpacked_, make_unpacked_store(store_));
+    std::vector<std::string> failures(shards.size());
+    constexpr unsigned kUnpackers = 8;  // each works on one stream, which is one thread's work
+    HEADRACE_TRY(parallel_for(shards.size(), kUnpackers, stop_,
+                              [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
+                                if (!codecs[i]) return {};
+                                HEADRACE_TRY(failures[i], unpack(shards[i], *codecs[i], stop));
+                                return {};
+                              }));
     for (std::size_t i = 0; i < shards.size(); ++i)
-      if (codecs[i]) HEADRACE_TRY(unpack(shards[i], *codecs[i]));
+      if (!failures[i].empty()) failures_.emplace(shards[i].key, std::move(failures[i]));
     return {};
   }
 
@@ -130,13 +144,11 @@ class Unpacker {
   }
 
  private:
-  Result<void> unpack(ObjectInfo& shard, Codec codec) {
+  /// \return why not all of it is there; empty if it is
+  Result<std::string> unpack(ObjectInfo& shard, Codec codec, const std::stop_token& stop) {
     // Far above what pictures and text come to: more is made to fill disks.
     const std::uint64_t most = (std::uint64_t{1} << 30U) + 200 * shard.size;
-    if (!unpacked_) {
-      HEADRACE_TRY(unpacked_, make_unpacked_store(store_));
-    }
-    HEADRACE_TRY(auto inside, unpacked_->unpack(shard, codec, most, stop_));
+    HEADRACE_TRY(auto inside, unpacked_->unpack(shard, codec, most, stop));
     context_.notices->add(
         "unpacked",
         fmt::format("{} is a {} stream, which can only be read from its beginning: it was unpacked "
@@ -144,8 +156,7 @@ class Unpacker {
                     object_place(store_.describe(), shard.key), to_string(codec),
                     inside.object.size));
     shard = std::move(inside.object);
-    if (!inside.failure.empty()) failures_.emplace(shard.key, std::move(inside.failure));
-    return {};
+    return std::move(inside.failure);
   }
 
   Store& store_;
@@ -154,6 +165,23 @@ class Unpacker {
   std::unique_ptr<UnpackedStore> unpacked_;
   std::map<std::string, std::string> failures_;
 };
+
+/// Of a tar whose members make no sample: names tell what is wrong with them.
+Result<std::string> first_names(Store& store, const ObjectInfo& shard,
+                                const std::stop_token& stop) {
+  constexpr std::size_t kNames = 5;
+  const auto source = make_store_source(store, shard, {}, stop);
+  Window window(*source);
+  std::vector<std::string> names;
+  for (std::uint64_t at = 0; names.size() < kNames;) {
+    window.drop_before(at);
+    HEADRACE_TRY(auto entry, tar::read_entry(window, at));
+    if (entry.kind != tar::Entry::Kind::entry) break;
+    at = entry.end;
+    if (entry.is_file()) names.push_back(fmt::format("\"{}\"", entry.name));
+  }
+  return names.empty() ? "it has none" : fmt::format("such as {}", fmt::join(names, ", "));
+}
 
 /// Of a compressed tar only what comes first is there, and it may be too little to tell.
 bool begins_as_tar_inside(ByteSpan first_bytes, Codec codec) {
@@ -194,6 +222,12 @@ Result<std::unique_ptr<Dataset>> open_tar(Store& store, const Context& context,
   const Indexing indexing = {
       .framing = tar::kFraming, .kind = "tar-index", .beside = {}, .check_end = check};
   HEADRACE_TRY(auto index, index_shards(from, context, options, indexing, shards));
+  if (index.size() == 0) {
+    HEADRACE_TRY(const auto names, first_names(from, shards.front(), options.stop));
+    return Error(Code::not_found, fmt::format("no samples: no member makes one, {}", names),
+                 "members of a sample are called KEY.FIELD, such as 7.jpg and 7.cls")
+        .at(object_place(store.describe(), shards.front().key));
+  }
   return std::make_unique<TarSet>(std::move(index), std::move(classes), std::move(unpacked));
 }
 

@@ -22,7 +22,7 @@ bool is_tar(ByteSpan first_bytes);
 ContainerKind tar_kind();
 
 /// The shards are the objects below the root that begin as a tar does, whatever their names.
-///  * `not_found`   there is none
+///  * `not_found`   there is none, or none holds a sample
 ///  * `exhausted`   a compressed one holds absurdly much, or the scratch disk is full
 Result<std::unique_ptr<Dataset>> open_tar(Store& store, const Context& context,
                                           const OpenOptions& options);

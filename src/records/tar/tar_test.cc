@@ -132,6 +132,17 @@ TEST(TarSamples, FoldersAndJunkMakeNoSampleAndCutNone) {
   EXPECT_EQ(read(store, *set, 1)->payload.text(), "K");
 }
 
+TEST(TarSamples, WithoutAnyTheFirstNamesAreTold) {
+  MemoryStore store;
+  ASSERT_TRUE(
+      put(store, "x.tar", as_byte_span(block("README", "r") + block("a/LICENSE", "l") + kEnd), {}));
+  const auto set = open_tar(store, {}, {});
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code(), Code::not_found);
+  EXPECT_NE(set.error().cause().find("such as \"README\", \"a/LICENSE\""), std::string::npos)
+      << set.error().to_string();
+}
+
 TEST(Pax, IsReadByLengthAndWrongLengthsAreDamage) {
   const auto pairs = parse_pax(as_byte_span("8 a=b\nc\n12 path=x.y\n"));
   ASSERT_TRUE(pairs) << pairs.error().to_string();
