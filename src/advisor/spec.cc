@@ -321,6 +321,8 @@ Result<TableSpec> make_table(const Values& values) {
     table.read_flags.insert(table.read_flags.end(), {"--scale", fmt::to_string(table.scale)});
   }
   table.open.list = text(values, "list");
+  table.open.list_root = text(values, "list-root");
+  table.open.attribute_names = split(get(values, "attribute-names"));
   if (const auto format = text(values, "format"); !format.empty()) table.open.format = format;
   table.open.skip_root_files = text(values, "root-files-skip") == "true";
   return table;

@@ -17,8 +17,7 @@ namespace headrace::app {
 
 /// --root-files-skip
 void add_root_files(CLI::App& command, OpenOptions& options);
-/// --format, --list, --list-root, --attribute-names, --root-files-skip, and those of
-/// records/cli_reading.h
+/// --format, --list, --root-files-skip, and those of records/cli_reading.h
 void add_source_options(CLI::App& command, OpenOptions& options);
 
 struct Source {

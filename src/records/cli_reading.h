@@ -25,8 +25,8 @@ inline const std::map<std::string, recordio::Parts>& recordio_parts_names() {
   return kNames;
 }
 
-/// --list-root, --attribute-names, --image-key, --label-key, --label-base, --recordio-parts. `options` must live until the command
-/// line was parsed.
+/// --list-root, --attribute-names, --image-key, --label-key, --label-base, --recordio-parts.
+/// `options` must live until the command line was parsed.
 inline void add_reading_options(CLI::App& command, OpenOptions& options,
                                 const std::string& group = "Options") {
   command
