@@ -13,7 +13,7 @@ import sets
 from cli import HEADRACE, headrace, headrace_json
 
 # Formats that `convert` writes and whose sets keep the order. The list is checked against --help.
-FORMATS = ["recordio", "tar", "mds", "manifest", "folder"]
+FORMATS = ["recordio", "protobuf", "tfrecord", "tar", "mds", "manifest", "folder"]
 
 
 def digests(uri, **how):

@@ -225,7 +225,8 @@ def test_fastfile_says_what_the_mount_says(tmp_path, s3_environment):
 def test_a_machine_without_fuse_gets_a_row_that_says_so(labelled, tmp_path):
     """Root sees every /dev/fuse; so this asks for it in a place that has none."""
     unshare = ["unshare", "--mount", "sh", "-c",
-               'mount -t tmpfs none /dev && exec "$0" "$@"', HEADRACE]
+               "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && mknod -m 666 /dev/urandom c 1 9 "
+               '&& exec "$0" "$@"', HEADRACE]
     tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True)
     if tried.returncode != 0:
         pytest.skip("no mount namespaces here: " + tried.stderr.decode())

@@ -110,7 +110,9 @@ TEST(Neighbours, AReaderInOrderGetsMoreAndMore) {
   for (; place < 500; ++place) {
     const auto plan = folder.on_first_read(place);
     if (plan.count == 0) continue;
-    if (sent != 0) ASSERT_EQ(place + plan.from, sent) << "no file twice, none left out";
+    if (sent != 0) {
+      ASSERT_EQ(place + plan.from, sent) << "no file twice, none left out";
+    }
     sent = place + plan.from + plan.count;
   }
   EXPECT_EQ(sent, place + Neighbours::kMost);
