@@ -40,7 +40,7 @@ std::string cache_line(const ReadReport& report, const EpochReport& epoch, std::
   if (report.mode != Mode::keep || !share) return "";
   std::string text =
       fmt::format("{:>12} {:.1f} % of the bytes from the node cache", "", 100 * *share);
-  if (report.nodes > 1 && report.shuffle == Shuffle::global) {
+  if (report.nodes > 1 && report.shuffle.scheme == Shuffle::Scheme::global) {
     text += fmt::format(
         "; --shuffle global gives each of {} nodes another 1/{} every epoch,\n{:>12} so at most "
         "1 - (1 - 1/{})^{} = {:.1f} % were read here before",

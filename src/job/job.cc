@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/job/job.h"
 
-#include <charconv>
-#include <cstdlib>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "headrace/job/compose.h"
+#include "headrace/job/nodes.h"
 
 namespace headrace {
 namespace {
@@ -39,19 +36,6 @@ class ComposedJob final : public Job {
   std::unique_ptr<Loader> loader_;
 };
 
-/// As torchrun or Slurm say; 0 if neither does.
-std::uint64_t nodes_of_launcher() {
-  for (const char* name : {"GROUP_WORLD_SIZE", "SLURM_NNODES"}) {
-    const char* const text = std::getenv(name);
-    if (text == nullptr) continue;
-    const std::string_view digits = text;
-    std::uint64_t nodes = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), nodes);
-    if (error == std::errc() && end == digits.data() + digits.size()) return nodes;
-  }
-  return 0;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Job>> Job::open(const JobOptions& given, const std::stop_token& stop) {
@@ -60,7 +44,7 @@ Result<std::unique_ptr<Job>> Job::open(const JobOptions& given, const std::stop_
   JobOptions options = given;
   Shuffle& shuffle = options.loader.shuffle;
   if (shuffle.scheme == Shuffle::Scheme::node && shuffle.nodes == 0)
-    shuffle.nodes = nodes_of_launcher();
+    shuffle.nodes = options.nodes != 0 ? options.nodes : nodes_of_launcher(options.loader.world);
   HEADRACE_TRY(auto parts, compose(options, context, stop));
   auto job = std::make_unique<ComposedJob>(options, context, std::move(parts));
   if (options.start) HEADRACE_TRY(job->start());

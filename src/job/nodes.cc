@@ -22,14 +22,22 @@ std::uint64_t number_in(const char* variable) {
 
 }  // namespace
 
-std::uint64_t nodes_of(const JobOptions& options) {
-  const std::uint64_t world = std::max<std::uint64_t>(1, options.loader.world);
-  if (options.nodes != 0) return std::min(options.nodes, world);
+std::uint64_t nodes_of_launcher(std::uint64_t world) {
+  if (const std::uint64_t nodes = number_in("GROUP_WORLD_SIZE"); nodes != 0) return nodes;
   for (const char* variable : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
     if (const std::uint64_t local = number_in(variable); local != 0)
       return std::max<std::uint64_t>(1, world / local);
   }
-  return std::clamp<std::uint64_t>(number_in("SLURM_NNODES"), 1, world);
+  return number_in("SLURM_NNODES");
+}
+
+std::uint64_t nodes_of(const JobOptions& options) {
+  const std::uint64_t world = std::max<std::uint64_t>(1, options.loader.world);
+  for (const std::uint64_t nodes :
+       {options.nodes, options.loader.shuffle.nodes, nodes_of_launcher(world)}) {
+    if (nodes != 0) return std::min(nodes, world);
+  }
+  return 1;
 }
 
 double share_read_before(std::uint64_t nodes, std::uint64_t epoch) {

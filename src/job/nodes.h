@@ -9,8 +9,11 @@
 
 namespace headrace {
 
-/// `JobOptions::nodes` if it is given; else ranks by ranks a node, which torchrun
-/// (LOCAL_WORLD_SIZE), Open MPI (OMPI_COMM_WORLD_LOCAL_SIZE) and Slurm (SLURM_NNODES) tell; else 1.
+/// As the launcher of `world` ranks says: torchrun by GROUP_WORLD_SIZE or, one node at a time,
+/// LOCAL_WORLD_SIZE; Open MPI by OMPI_COMM_WORLD_LOCAL_SIZE; Slurm by SLURM_NNODES. 0 if none does.
+std::uint64_t nodes_of_launcher(std::uint64_t world);
+
+/// `JobOptions::nodes`, or those of the shuffle, or as the launcher says, or 1.
 std::uint64_t nodes_of(const JobOptions& options);
 
 /// The share of the `epoch`-th epoch (0 = the first) that a node has read before, if all that was

@@ -17,7 +17,8 @@ class Nodes : public ::testing::Test {
   Nodes() { clear(); }
   ~Nodes() override { clear(); }
   static void clear() {
-    for (const char* name : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NNODES"})
+    for (const char* name :
+         {"GROUP_WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NNODES"})
       ::unsetenv(name);
   }
   static std::uint64_t of(std::uint64_t world, std::uint64_t nodes = 0) {

@@ -46,7 +46,7 @@ struct ReadReport {
   std::string format;
   std::uint64_t samples = 0;
   std::uint64_t classes = 0;
-  Shuffle shuffle = Shuffle::global;
+  Shuffle shuffle;
   std::uint64_t nodes = 1;    ///< that the ranks run on
   double launch_seconds = 0;  ///< from the process's start to the first batch
   double open_seconds = 0;    ///< of that, until the samples were numbered
