@@ -30,6 +30,8 @@ class Indexer {
       return none;
     }
     if (indexing_.whole) {
+      // An index that was kept says that the container was read in stretches: no look is needed.
+      if (auto kept = from_side_store(shard)) return *std::move(kept);
       HEADRACE_TRY(auto whole, indexing_.whole(store_, shard, stop));
       if (whole) {
         note(shard, *whole);

@@ -172,11 +172,6 @@ class Compressed {
   /// Nothing if the shard is not compressed.
   Result<std::optional<ShardFrames>> index(Store& store, const ObjectInfo& shard,
                                            const std::stop_token& stop) {
-    HEADRACE_TRY(const auto head, first_bytes(store, shard, stop));
-    const Compression compression = compression_of(head.span());
-    const bool plain =
-        head.size() >= tfrecord::kHeaderBytes && tfrecord::length_in(head.span()).has_value();
-    if (plain || compression == Compression::none) return std::optional<ShardFrames>();
     const SideKey key{.store = store.describe(),
                       .object = shard.key,
                       .pin = shard.pin,
@@ -184,6 +179,11 @@ class Compressed {
                       .version = 1};
     HEADRACE_TRY(auto found, from_side_store(key));
     if (!found) {
+      HEADRACE_TRY(const auto head, first_bytes(store, shard, stop));
+      const Compression compression = compression_of(head.span());
+      const bool plain =
+          head.size() >= tfrecord::kHeaderBytes && tfrecord::length_in(head.span()).has_value();
+      if (plain || compression == Compression::none) return std::optional<ShardFrames>();
       HEADRACE_TRY(found, tfrecord::index_compressed(store, shard, compression, stop));
       if (options_.side_store != nullptr) {
         // Not kept: it is made again, and nothing else is lost.

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <array>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "headrace/records/zlib_call.h"
 #include "headrace/storage/memory/memory_side_store.h"
 #include "headrace/storage/memory/memory_store.h"
+#include "headrace/storage/testing/failing_store.h"
 
 namespace headrace {
 namespace {
@@ -244,6 +247,25 @@ TEST(Tfrecord, StretchesDoNotMatter) {
         scan(store, *info, tfrecord::kFraming, {.threads = 4, .stretch_bytes = stretch}, {});
     EXPECT_EQ(parts->to_bytes(), whole->to_bytes()) << stretch;
   }
+}
+
+// From S3 each look is a round trip.
+TEST(Tfrecord, ShardsWhoseIndexIsKeptAreNotLookedInto) {
+  std::array<std::uint64_t, 2> reads{};
+  for (const int shards : {1, 12}) {
+    MemoryStore memory;
+    for (int i = 0; i < shards; ++i)
+      add(memory, fmt::format("{:02}.tfrecord", i), records(3, 1000));
+    MemorySideStore kept;
+    ASSERT_TRUE(open_dataset(memory, {}, {.side_store = &kept}));
+    testing::FailingStore counting(
+        memory, [](const testing::Call&) { return std::optional<testing::Fault>(); });
+    const auto set = open_dataset(counting, {}, {.side_store = &kept});
+    ASSERT_TRUE(set) << set.error().to_string();
+    EXPECT_EQ((*set)->index_source(), "side-store");
+    reads[shards == 1 ? 0 : 1] = counting.calls(testing::Call::Kind::read);
+  }
+  EXPECT_EQ(reads[0], reads[1]);
 }
 
 class CompressedTfrecord : public ::testing::TestWithParam<Compression> {};
