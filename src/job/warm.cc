@@ -29,7 +29,7 @@ Result<WarmReport> warm(JobOptions options, const std::function<void(const Loade
                         const std::stop_token& stop) {
   options.mode = Mode::keep;
   options.loader = whole_set(options.loader);
-  const Context context;
+  Context context;
   const Nanos begin = context.clock->now();
   HEADRACE_TRY(auto parts, compose(options, context, stop));
   {

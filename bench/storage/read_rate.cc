@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// s3_read_rate URI: reads every object below it once, as fast as it goes, and prints one object of
+// JSON with the wall and processor seconds of the reads (not of the listing). What
+// bench/storage/run compares with other clients. Objects above 64 MiB are read as ranges of that
+// size, two at once, so that the memory in use stays small and is used again.
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <latch>
+#include <nlohmann/json.hpp>
+#include <semaphore>
+#include <string>
+
+#include "headrace/storage/open_store.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::uint64_t kPiece = std::uint64_t{64} << 20U;
+constexpr std::ptrdiff_t kSmallInFlight =
+    512;  // asked for; how many are on the wire the store finds
+constexpr std::ptrdiff_t kLargeInFlight = 2;
+
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Piece {
+  const ObjectInfo* object;
+  ByteRange range;
+};
+
+Result<int> run(const std::string& text) {
+  Context context;
+  HEADRACE_TRY(const Uri uri, parse_uri(text));
+  HEADRACE_TRY(auto store, open_store(uri, context, {.root = StoreOptions::Root::folder}));
+  HEADRACE_TRY(const auto objects, list_all(*store, "", {}));
+  std::vector<Piece> pieces;
+  std::uint64_t bytes = 0;
+  for (const ObjectInfo& object : objects) {
+    bytes += object.size;
+    for (std::uint64_t at = 0; at < object.size; at += kPiece)
+      pieces.push_back({&object, {at, std::min(kPiece, object.size - at)}});
+  }
+  const bool large = !objects.empty() && objects.front().size > kPiece;
+  std::counting_semaphore<> slots(large ? kLargeInFlight : kSmallInFlight);
+  std::latch all(static_cast<std::ptrdiff_t>(pieces.size()));
+  std::atomic<int> failed{0};
+  const double processor = processor_seconds();
+  const auto begin = std::chrono::steady_clock::now();
+  for (const Piece& piece : pieces) {
+    slots.acquire();
+    store->read({.key = piece.object->key, .range = piece.range, .pin = piece.object->pin},
+                [&](const Result<ReadResult>& read) {
+                  if (!read.ok()) ++failed;
+                  slots.release();
+                  all.count_down();
+                });
+  }
+  all.wait();
+  const double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const nlohmann::json report = {{"objects", objects.size()},
+                                 {"bytes", bytes},
+                                 {"seconds", wall},
+                                 {"cpu_seconds", processor_seconds() - processor},
+                                 {"failed", failed.load()},
+                                 {"requests", context.metrics->get(Metric::requests)},
+                                 {"hedges", context.metrics->get(Metric::hedges)},
+                                 {"retries", context.metrics->get(Metric::retries)}};
+  fmt::print("{}\n", report.dump());
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace headrace
+
+int main(int count, char** values) {
+  if (count != 2) {
+    fmt::print(stderr, "s3_read_rate s3://bucket/prefix/\n");
+    return 2;
+  }
+  // Memory that is given back is used again, as a job's pool does, and not returned to the system.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  const auto code = headrace::run(values[1]);
+  if (!code) fmt::print(stderr, "{}\n", code.error().to_string());
+  return code.ok() ? *code : 1;
+}
