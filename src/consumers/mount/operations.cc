@@ -109,6 +109,7 @@ void init(void* data, fuse_conn_info* connection) {
   take(FUSE_CAP_READDIRPLUS_AUTO);
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_SPLICE_READ);
   connection->max_write = kLargestRequest;  // bounds reads too
+  connection->max_read = kLargestRequest;   // libfuse wants the mount option's value again
   connection->max_background = kRequestsQueued;
   connection->congestion_threshold = kRequestsQueued * 3 / 4;
 }

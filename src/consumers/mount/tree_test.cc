@@ -99,7 +99,7 @@ TEST_F(TreeTest, WhatIsNotThereIsNotFound) {
 TEST_F(TreeTest, AFolderHidesTheObjectOfItsName) {
   for (const char* key : {"a", "a/b", "a-", "c"}) add(key);
   grow(store_);
-  EXPECT_THAT(names(""), ElementsAre("a-", "a/", "c"));
+  EXPECT_THAT(names(""), ElementsAre("a/", "a-", "c"));  // by names, not by keys
   EXPECT_TRUE(at("a").folder);
   EXPECT_THAT(names("a"), ElementsAre("b"));
   EXPECT_THAT(hidden(), HasSubstr("a is not shown: a folder has the same name x1"));
