@@ -67,7 +67,7 @@ def hung(hanging, tmp_path) -> Hung:
     return Hung(hanging, tmp_path)
 
 
-# Promise M6: A cache whose disk hangs, fails or fills up stops no job and changes no sample.
+# Promise M7: A cache whose disk hangs, fails or fills up stops no job and changes no sample.
 @pytest.mark.parametrize("warm", [False, True], ids=["empty cache", "full cache"])
 def test_a_disk_that_hangs_costs_seconds_not_the_job(warm, hung, pictures, wanted):
     if warm:
