@@ -78,8 +78,8 @@ def test_a_kill_at_any_moment_loses_nothing_and_repeats_little(many, tmp_path, t
     whole = tmp_path / "whole" / "set"
     headrace_json("convert", many, "--format", target, "--out", whole, *options)
     out = tmp_path / "killed" / "set"
-    killed, found = 0, 0
-    for delay in [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3]:
+    killed = 0
+    for delay in [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8]:
         process = subprocess.Popen(
             [HEADRACE, "convert", many, "--format", target, "--out", out, "--jobs", "2", *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -91,14 +91,16 @@ def test_a_kill_at_any_moment_loses_nothing_and_repeats_little(many, tmp_path, t
         if process.returncode == 0:
             break
     assert killed > 0, "it was never cut short: the test needs a larger set"
-    if process.returncode != 0:
+    receipts = len(list((out / ".headrace").rglob("shard-*.json")))
+    # Without receipts it was killed when all was done.
+    if process.returncode != 0 and (out / ".headrace").exists():
         report = headrace_json("convert", many, "--format", target, "--out", out, *options)
         found = report["shards_found"]
         assert report["end"] == "complete" and report["samples"] == 2000
+        if target == "recordio":
+            assert found == receipts, "what was finished is not made again"
     assert tree(out) == tree(whole)
     assert digests(out) == digests(many)
-    if target == "recordio" and killed > 3:
-        assert found > 0, "no shard was kept in several runs"
 
 
 def test_ctrl_c_ends_it_within_a_second_and_it_goes_on(many, tmp_path):
@@ -115,7 +117,7 @@ def test_ctrl_c_ends_it_within_a_second_and_it_goes_on(many, tmp_path):
 
 def test_to_and_from_s3_with_parts_on_several_machines(labelled, bucket, tmp_path):
     source = bucket.upload(labelled, "raw")
-    out = source.replace("raw", "packed")
+    out = source.replace("raw", "converted")
     common = ["convert", source, "--format", "recordio", "--out", out, "--shards", "6"]
     early = headrace(*common, "--finish", env=bucket.env)
     assert early.returncode == 1 and "not written yet" in early.stderr
@@ -128,13 +130,13 @@ def test_to_and_from_s3_with_parts_on_several_machines(labelled, bucket, tmp_pat
     assert report["end"] == "complete" and report["samples"] == 100 and report["shards_found"] == 6
     assert digests(out, env=bucket.env) == digests(labelled)
     # The same bytes as in one piece, on this machine.
-    headrace_json("convert", labelled, "--format", "recordio", "--out", tmp_path / "packed", "--shards", "6")
+    headrace_json("convert", labelled, "--format", "recordio", "--out", tmp_path / "converted", "--shards", "6")
     again = headrace_json("convert", out, "--format", "recordio", "--out", tmp_path / "copy", env=bucket.env)
     assert again["samples"] == 100
     assert digests(tmp_path / "copy") == digests(labelled)
-    listed = bucket.client.list_objects_v2(Bucket=bucket.name, Prefix=f"{bucket.prefix}/packed/")
+    listed = bucket.client.list_objects_v2(Bucket=bucket.name, Prefix=f"{bucket.prefix}/converted/")
     there = {entry["Key"].rsplit("/", 1)[1]: entry["Size"] for entry in listed["Contents"]}
-    assert there == {name: len(body) for name, body in tree(tmp_path / "packed").items()}
+    assert there == {name: len(body) for name, body in tree(tmp_path / "converted").items()}
 
 
 # Promise C4: `--split` puts exactly the asked share of the samples aside, chosen by the seed alone, and
