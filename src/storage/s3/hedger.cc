@@ -5,7 +5,7 @@
 
 namespace headrace::s3 {
 
-Hedger::~Hedger() {
+void Hedger::stop() {
   std::thread thread;
   {
     const MutexLock lock(mutex_);

@@ -32,8 +32,11 @@ class Hedger {
   Hedger() = default;
   Hedger(const Hedger&) = delete;
   Hedger& operator=(const Hedger&) = delete;
-  /// No read is told any more when this returns.
-  ~Hedger();
+  ~Hedger() { stop(); }
+
+  /// No read is told any more when this returns. Reads may still be said to have begun: who says so
+  /// must be gone before the hedger is.
+  void stop();
 
   void began(const std::shared_ptr<Read>& read);
   void first_byte(Nanos latency);

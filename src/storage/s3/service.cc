@@ -122,7 +122,13 @@ void Service::measured(std::uint64_t bytes, Nanos latency, bool throttled) {
 }
 
 Service::~Service() {
-  if (::getpid() == process_) return;
+  if (::getpid() == process_) {
+    // The hedger starts requests and the loops tell it of those that begin: it falls silent first,
+    // and goes when they are gone.
+    if (hedger_) hedger_->stop();
+    loops_.clear();
+    return;
+  }
   (void)hedger_.release();  // NOLINT(bugprone-unused-return-value): its thread is the parent's
   for (auto& loop : loops_) http::Loop::abandon(std::move(loop));
   (void)keeper_.release();  // NOLINT(bugprone-unused-return-value): its thread is the parent's

@@ -106,7 +106,7 @@ class Service {
   std::string key_secret_ HEADRACE_GUARDED_BY(mutex_);  // what key_ was made of
   Governor governor_ HEADRACE_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<http::Loop>> loops_;
-  std::unique_ptr<Hedger> hedger_;  // after the loops: it starts requests
+  std::unique_ptr<Hedger> hedger_;  // stops before the loops end, and outlives them
 };
 
 }  // namespace headrace::s3
