@@ -48,7 +48,18 @@ class Reader {
   ByteSpan rest_;
 };
 
-/// The same for the beginning of a message of `length` bytes: to tell what a file holds by its
+/// Hands every field of a message to `use`, which gives Result<void>; its error ends it.
+template <class Use>
+Result<void> each_field(ByteSpan message, Use use) {
+  Reader reader(message);
+  while (true) {
+    HEADRACE_TRY(const auto field, reader.next());
+    if (!field) return {};
+    HEADRACE_TRY(use(*field));
+  }
+}
+
+/// As Reader, for the beginning of a message of `length` bytes: to tell what a file holds by its
 /// first bytes. The last field may be cut off: then `bytes` is what is there of it. `value` is the
 /// length of a field of type bytes. Groups are wrong.
 class Prefix {

@@ -14,6 +14,7 @@
 namespace headrace::protobuf {
 namespace {
 
+using wire::each_field;
 using wire::Type;
 
 // Field numbers of recordio_protobuf.proto.
@@ -33,16 +34,6 @@ constexpr std::uint32_t kKeys = 2;
 constexpr std::uint32_t kShape = 3;
 constexpr std::uint32_t kBytesValue = 1;  // of Bytes
 constexpr std::uint32_t kContentType = 2;
-
-template <class Use>
-Result<void> each_field(ByteSpan message, Use use) {
-  wire::Reader reader(message);
-  while (true) {
-    HEADRACE_TRY(const auto field, reader.next());
-    if (!field) return {};
-    HEADRACE_TRY(use(*field));
-  }
-}
 
 Result<bool> append_values(const wire::Field& field, std::vector<float>& out) {
   return wire::append_floats(field, out);

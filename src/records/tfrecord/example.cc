@@ -15,6 +15,7 @@
 namespace headrace::tfrecord {
 namespace {
 
+using wire::each_field;
 using wire::Type;
 
 // Field numbers of tensorflow/core/example/{example,feature}.proto.
@@ -32,16 +33,6 @@ template <class List>
 List& list_in(Feature& feature) {
   if (!std::holds_alternative<List>(feature)) feature = List();
   return std::get<List>(feature);
-}
-
-template <class Use>
-Result<void> each_field(ByteSpan message, Use use) {
-  wire::Reader reader(message);
-  while (true) {
-    HEADRACE_TRY(const auto field, reader.next());
-    if (!field) return {};
-    HEADRACE_TRY(use(*field));
-  }
 }
 
 Result<void> read_bytes(ByteSpan message, BytesList& list) {
