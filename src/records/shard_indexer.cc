@@ -29,15 +29,6 @@ class Indexer {
       if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, none));
       return none;
     }
-    if (indexing_.whole) {
-      // An index that was kept says that the container was read in stretches: no look is needed.
-      if (auto kept = from_side_store(shard)) return *std::move(kept);
-      HEADRACE_TRY(auto whole, indexing_.whole(store_, shard, stop));
-      if (whole) {
-        note(shard, *whole);
-        return *std::move(whole);
-      }
-    }
     if (indexing_.beside) {
       HEADRACE_TRY(auto found, indexing_.beside(store_, shard, stop));
       if (found.frames) return *std::move(found.frames);
@@ -49,6 +40,13 @@ class Indexer {
       }
     }
     if (auto kept = from_side_store(shard)) return *std::move(kept);
+    if (indexing_.whole) {  // one that is kept says that the container was read in stretches
+      HEADRACE_TRY(auto whole, indexing_.whole(store_, shard, stop));
+      if (whole) {
+        note(shard, *whole);
+        return *std::move(whole);
+      }
+    }
     HEADRACE_TRY(auto frames, scan(store_, shard, indexing_.framing, {.threads = threads_}, stop));
     if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, frames));
     note(shard, frames);
