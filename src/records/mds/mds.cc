@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headrace/records/class_file.h"
-#include "headrace/records/classes.h"
+#include "headrace/records/indexed_set.h"
 #include "headrace/records/mds/hashes.h"
 #include "headrace/records/mds/index.h"
 #include "headrace/records/mds/sample.h"
@@ -31,46 +31,16 @@ struct PlacedShard {
   mds::Shard shard;
 };
 
-class MdsSet final : public Dataset {
+class MdsSet final : public IndexedSet {
  public:
   MdsSet(ShardIndex index, std::vector<PlacedShard> shards, ClassLabels classes,
          std::unique_ptr<UnpackedStore> unpacked)
-      : index_(std::move(index)),
+      : IndexedSet(std::move(index), std::move(classes)),
         shards_(std::move(shards)),
-        classes_(std::move(classes)),
-        unpacked_(std::move(unpacked)),
-        fingerprint_(index_.fingerprint()) {
-    fingerprint_ += hash_bytes(as_byte_span(classes_to_text(classes_.names())));
-  }
+        unpacked_(std::move(unpacked)) {}
 
   std::string format() const override { return "mds"; }
-  std::uint64_t size() const override { return index_.size(); }
-  std::uint64_t frame_bytes(SampleId id) const override { return index_.frame_bytes(id); }
-  Extent locate(SampleId id) const override { return index_.locate(id); }
   Store* frame_store() const override { return unpacked_.get(); }
-  Result<Sample> parse(SampleId id, const Bytes& frame) const override {
-    HEADRACE_TRY(index_.check(id));
-    auto sample = parse_frame(columns(id), frame);
-    if (!sample) return std::move(sample).error().at(name(id));
-    return sample;
-  }
-  Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
-    HEADRACE_TRY(index_.check(id));
-    const auto& all = columns(id);
-    auto values = mds::split(all, frame);
-    if (!values) return std::move(values).error().at(name(id));
-    RawRecord record;
-    record.content = frame;
-    record.number = static_cast<std::uint64_t>(id);
-    if (const auto label = mds::label_column(all)) {
-      auto numbers = mds::numbers(all[*label], (*values)[*label].span());
-      if (numbers) record.labels = *std::move(numbers);
-    }
-    for (std::size_t i = 0; i < all.size(); ++i)
-      record.fields.push_back({.name = all[i].name, .content = std::move((*values)[i])});
-    return record;
-  }
-  std::string name(SampleId id) const override { return index_.name(id); }
   std::string file(SampleId id, const Bytes& frame) const override {
     const auto& all = columns(id);
     const auto column = std::ranges::find(all, "file", &mds::Column::name);
@@ -80,31 +50,41 @@ class MdsSet final : public Dataset {
     const auto path = (*values)[static_cast<std::size_t>(column - all.begin())].text();
     return is_plain_path(path) ? std::string(path) : std::string();
   }
-  const std::vector<std::string>& classes() const override { return classes_.names(); }
-  Hash128 fingerprint() const override { return fingerprint_; }
   std::string index_source() const override { return "index.json"; }
-  std::vector<PlacedDamage> damage() const override { return index_.damage(); }
 
  private:
   const std::vector<mds::Column>& columns(SampleId id) const {
-    return shards_[index_.frame(id).shard].shard.columns;
+    return shards_[index().frame(id).shard].shard.columns;
   }
-  Result<Sample> parse_frame(const std::vector<mds::Column>& all, const Bytes& frame) const {
+  Result<Sample> sample_of(SampleId id, const Bytes& frame) const override {
+    const auto& all = columns(id);
     HEADRACE_TRY(auto values, mds::split(all, frame));
     HEADRACE_TRY(const auto picture, mds::picture_column(all));
     HEADRACE_TRY(const auto label, mds::label_column(all));
     Sample sample{.labels = {}, .payload = std::move(values[picture])};
     if (sample.payload.empty()) return Error(Code::corrupt, "a picture of 0 bytes");
     HEADRACE_TRY(sample.labels, mds::numbers(all[label], values[label].span()));
-    HEADRACE_TRY(classes_.map(sample.labels));
+    HEADRACE_TRY(map_labels(sample.labels));
     return sample;
   }
 
-  const ShardIndex index_;
+  Result<RawRecord> record_of(SampleId id, const Bytes& frame) const override {
+    const auto& all = columns(id);
+    HEADRACE_TRY(auto values, mds::split(all, frame));
+    RawRecord record;
+    record.content = frame;
+    record.number = static_cast<std::uint64_t>(id);
+    if (const auto label = mds::label_column(all)) {
+      auto numbers = mds::numbers(all[*label], values[*label].span());
+      if (numbers) record.labels = *std::move(numbers);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+      record.fields.push_back({.name = all[i].name, .content = std::move(values[i])});
+    return record;
+  }
+
   const std::vector<PlacedShard> shards_;
-  const ClassLabels classes_;
   const std::unique_ptr<UnpackedStore> unpacked_;
-  Hash128 fingerprint_;
 };
 
 class Opener {

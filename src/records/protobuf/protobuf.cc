@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "headrace/records/class_file.h"
-#include "headrace/records/classes.h"
+#include "headrace/records/indexed_set.h"
 #include "headrace/records/plain_path.h"
 #include "headrace/records/protobuf/record.h"
 #include "headrace/records/recordio/frame.h"
@@ -22,37 +22,17 @@ namespace {
 
 using protobuf::parse_record;
 
-class ProtobufSet final : public Dataset {
+class ProtobufSet final : public IndexedSet {
  public:
   ProtobufSet(ShardIndex index, ClassLabels classes, const OpenOptions& options)
-      : index_(std::move(index)),
-        classes_(std::move(classes)),
+      : IndexedSet(std::move(index), std::move(classes)),
         image_key_(options.image_key),
         label_key_(options.label_key),
-        parts_(options.recordio_parts),
-        fingerprint_(index_.fingerprint()) {
-    fingerprint_ += hash_bytes(
-        as_byte_span(fmt::format("{}\n{}\n{}\n{}", image_key_, label_key_, static_cast<int>(parts_),
-                                 classes_to_text(classes_.names()))));
+        parts_(options.recordio_parts) {
+    add_to_fingerprint(fmt::format("{}\n{}\n{}", image_key_, label_key_, static_cast<int>(parts_)));
   }
 
   std::string format() const override { return "protobuf"; }
-  std::uint64_t size() const override { return index_.size(); }
-  std::uint64_t frame_bytes(SampleId id) const override { return index_.frame_bytes(id); }
-  Extent locate(SampleId id) const override { return index_.locate(id); }
-  Result<Sample> parse(SampleId id, const Bytes& frame) const override {
-    HEADRACE_TRY(index_.check(id));
-    auto sample = parse_frame(frame);
-    if (!sample) return std::move(sample).error().at(name(id));
-    return sample;
-  }
-  Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
-    HEADRACE_TRY(index_.check(id));
-    auto raw = raw_frame(frame);
-    if (!raw) return std::move(raw).error().at(name(id));
-    return raw;
-  }
-  std::string name(SampleId id) const override { return index_.name(id); }
   std::string file(SampleId /*id*/, const Bytes& frame) const override {
     const auto message = recordio::unframe(frame, parts_);
     if (!message) return {};
@@ -61,24 +41,20 @@ class ProtobufSet final : public Dataset {
     const bool path = record && is_plain_path(record->uid);
     return path ? std::string(record->uid) : std::string();
   }
-  const std::vector<std::string>& classes() const override { return classes_.names(); }
-  Hash128 fingerprint() const override { return fingerprint_; }
-  std::string index_source() const override { return index_.source(); }
-  std::vector<PlacedDamage> damage() const override { return index_.damage(); }
 
  private:
-  Result<Sample> parse_frame(const Bytes& frame) const {
+  Result<Sample> sample_of(SampleId /*id*/, const Bytes& frame) const override {
     HEADRACE_TRY(const auto message, recordio::unframe(frame, parts_));
     HEADRACE_TRY(const auto record, parse_record(message.span()));
     HEADRACE_TRY(const auto image, protobuf::image_of(record, image_key_));
     HEADRACE_TRY(auto labels, protobuf::labels_of(record, label_key_));
-    HEADRACE_TRY(classes_.map(labels));
+    HEADRACE_TRY(map_labels(labels));
     const auto offset = static_cast<std::size_t>(image.data() - message.data());
     return Sample{.labels = std::move(labels), .payload = message.slice(offset, image.size())};
   }
 
   /// A message that is none is damage of the file: its writer wrote messages.
-  Result<RawRecord> raw_frame(const Bytes& frame) const {
+  Result<RawRecord> record_of(SampleId /*id*/, const Bytes& frame) const override {
     RawRecord raw;
     HEADRACE_TRY(raw.content, recordio::unframe(frame, parts_));
     HEADRACE_TRY(const auto record, parse_record(raw.content.span()));
@@ -87,12 +63,9 @@ class ProtobufSet final : public Dataset {
     return raw;
   }
 
-  const ShardIndex index_;
-  const ClassLabels classes_;
   const std::string image_key_;
   const std::string label_key_;
   const recordio::Parts parts_;
-  Hash128 fingerprint_;
 };
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "headrace/records/class_file.h"
-#include "headrace/records/classes.h"
 #include "headrace/records/containers.h"
+#include "headrace/records/indexed_set.h"
 #include "headrace/records/parallel.h"
 #include "headrace/records/plain_path.h"
 #include "headrace/records/shard_indexer.h"
@@ -24,40 +24,13 @@
 namespace headrace {
 namespace {
 
-class TarSet final : public Dataset {
+class TarSet final : public IndexedSet {
  public:
   TarSet(ShardIndex index, ClassLabels classes, std::unique_ptr<UnpackedStore> unpacked)
-      : index_(std::move(index)),
-        classes_(std::move(classes)),
-        unpacked_(std::move(unpacked)),
-        fingerprint_(index_.fingerprint()) {
-    fingerprint_ += hash_bytes(as_byte_span(classes_to_text(classes_.names())));
-  }
+      : IndexedSet(std::move(index), std::move(classes)), unpacked_(std::move(unpacked)) {}
 
   std::string format() const override { return "tar"; }
-  std::uint64_t size() const override { return index_.size(); }
-  std::uint64_t frame_bytes(SampleId id) const override { return index_.frame_bytes(id); }
-  Extent locate(SampleId id) const override { return index_.locate(id); }
   Store* frame_store() const override { return unpacked_.get(); }
-  Result<Sample> parse(SampleId id, const Bytes& frame) const override {
-    HEADRACE_TRY(index_.check(id));
-    auto sample = parse_frame(frame);
-    if (!sample) return std::move(sample).error().at(name(id));
-    return sample;
-  }
-  Result<RawRecord> raw(SampleId id, const Bytes& frame) const override {
-    HEADRACE_TRY(index_.check(id));
-    auto members = tar::read_members(frame);
-    if (!members) return std::move(members).error().at(name(id));
-    RawRecord record;
-    record.content = frame;
-    if (auto labels = tar::labels_of(*members)) record.labels = *std::move(labels);
-    record.key = std::move(members->key);
-    for (tar::Field& field : members->fields)
-      record.fields.push_back({.name = std::move(field.name), .content = std::move(field.content)});
-    return record;
-  }
-  std::string name(SampleId id) const override { return index_.name(id); }
   std::string file(SampleId /*id*/, const Bytes& frame) const override {
     const auto members = tar::read_members(frame);
     if (!members) return {};
@@ -65,26 +38,30 @@ class TarSet final : public Dataset {
     if (path.starts_with("./")) path.erase(0, 2);
     return is_plain_path(path) ? path : std::string();
   }
-  const std::vector<std::string>& classes() const override { return classes_.names(); }
-  Hash128 fingerprint() const override { return fingerprint_; }
-  std::string index_source() const override { return index_.source(); }
-  std::vector<PlacedDamage> damage() const override { return index_.damage(); }
 
  private:
-  Result<Sample> parse_frame(const Bytes& frame) const {
+  Result<Sample> sample_of(SampleId /*id*/, const Bytes& frame) const override {
     HEADRACE_TRY(const auto members, tar::read_members(frame));
     Sample sample;
     HEADRACE_TRY(sample.payload, tar::picture_of(members));
     if (sample.payload.empty()) return Error(Code::corrupt, "a picture of 0 bytes");
     HEADRACE_TRY(sample.labels, tar::labels_of(members));
-    HEADRACE_TRY(classes_.map(sample.labels));
+    HEADRACE_TRY(map_labels(sample.labels));
     return sample;
   }
 
-  const ShardIndex index_;
-  const ClassLabels classes_;
+  Result<RawRecord> record_of(SampleId /*id*/, const Bytes& frame) const override {
+    HEADRACE_TRY(auto members, tar::read_members(frame));
+    RawRecord record;
+    record.content = frame;
+    if (auto labels = tar::labels_of(members)) record.labels = *std::move(labels);
+    record.key = std::move(members.key);
+    for (tar::Field& field : members.fields)
+      record.fields.push_back({.name = std::move(field.name), .content = std::move(field.content)});
+    return record;
+  }
+
   const std::unique_ptr<UnpackedStore> unpacked_;
-  Hash128 fingerprint_;
 };
 
 /// An archive ends in blocks of zeros. Without them it was cut, maybe between two samples: then

@@ -10,7 +10,7 @@
 
 #include "headrace/base/mutex.h"
 #include "headrace/records/class_file.h"
-#include "headrace/records/classes.h"
+#include "headrace/records/indexed_set.h"
 #include "headrace/records/inflate.h"
 #include "headrace/records/shard_indexer.h"
 #include "headrace/records/tfrecord/compressed.h"
@@ -31,59 +31,30 @@ struct Reading {
   LabelBase base = LabelBase::automatic;
 };
 
-class TfrecordSet final : public Dataset {
+class TfrecordSet final : public IndexedSet {
  public:
   TfrecordSet(ShardIndex index, SeekTables tables, ClassLabels classes, Reading reading)
-      : index_(std::move(index)),
+      : IndexedSet(std::move(index), std::move(classes)),
         tables_(std::move(tables)),
-        classes_(std::move(classes)),
-        reading_(std::move(reading)),
-        fingerprint_(index_.fingerprint()) {
-    fingerprint_ += hash_bytes(as_byte_span(classes_to_text(classes_.names())));
-  }
+        reading_(std::move(reading)) {}
 
   std::string format() const override { return "tfrecord"; }
-  std::uint64_t size() const override { return index_.size(); }
   std::uint64_t frame_bytes(SampleId id) const override {
-    return tables_.count() == 0 ? index_.frame_bytes(id) : locate(id).range.length;
+    return tables_.count() == 0 ? index().frame_bytes(id) : locate(id).range.length;
   }
   Extent locate(SampleId id) const override {
-    Extent extent = index_.locate(id);
+    Extent extent = index().locate(id);
     if (const auto table = tables_.find(extent.key))
       extent.range = table->range(begin_of(extent), end_of(extent));
     return extent;
   }
-  ByteRange stream_range(SampleId id) const override { return index_.locate(id).range; }
-  Result<Sample> parse(SampleId id, const Bytes& bytes) const override {
-    HEADRACE_TRY(index_.check(id));
-    auto sample = parse_record(id, bytes);
-    if (!sample) return std::move(sample).error().at(name(id));
-    return sample;
-  }
-  Result<RawRecord> raw(SampleId id, const Bytes& bytes) const override {
-    HEADRACE_TRY(index_.check(id));
-    auto record = unframed(id, bytes);
-    if (!record) return std::move(record).error().at(name(id));
-    RawRecord raw;
-    raw.content = *std::move(record);
-    if (const auto example = tfrecord::parse_example(raw.content.span())) {
-      // As stored, whatever a class counts from.
-      if (auto labels = tfrecord::labels_of(*example, reading_.label_key))
-        raw.labels = *std::move(labels);
-    }
-    return raw;
-  }
-  std::string name(SampleId id) const override { return index_.name(id); }
+  ByteRange stream_range(SampleId id) const override { return index().locate(id).range; }
   std::string file(SampleId id, const Bytes& bytes) const override {
     const auto record = unframed(id, bytes);
     if (!record) return {};
     const auto example = tfrecord::parse_example(record->span());
     return example ? tfrecord::file_of(*example) : std::string();
   }
-  const std::vector<std::string>& classes() const override { return classes_.names(); }
-  Hash128 fingerprint() const override { return fingerprint_; }
-  std::string index_source() const override { return index_.source(); }
-  std::vector<PlacedDamage> damage() const override { return index_.damage(); }
 
   /// What the first record that can be read tells, if it was not said.
   Result<void> settle_label_base(Store& store, Notices& notices, const std::stop_token& stop) {
@@ -96,9 +67,8 @@ class TfrecordSet final : public Dataset {
                     "--label-base 0 says otherwise");
       }
     }
-    const auto text = fmt::format("{}\n{}\n{}", reading_.image_key, reading_.label_key,
-                                  static_cast<int>(reading_.base));
-    fingerprint_ += hash_bytes(as_byte_span(text));
+    add_to_fingerprint(fmt::format("{}\n{}\n{}", reading_.image_key, reading_.label_key,
+                                   static_cast<int>(reading_.base)));
     return {};
   }
 
@@ -111,7 +81,7 @@ class TfrecordSet final : public Dataset {
           const auto read,
           read_now(store,
                    {.key = extent.key, .range = extent.range, .pin = extent.pin, .stop = stop}));
-      if (!index_.check(SampleId{i})) continue;
+      if (!index().check(SampleId{i})) continue;
       const auto record = unframed(SampleId{i}, read.bytes);
       if (!record) continue;
       const auto example = tfrecord::parse_example(record->span());
@@ -128,7 +98,7 @@ class TfrecordSet final : public Dataset {
 
   Result<Bytes> unframed(SampleId id, const Bytes& bytes) const {
     if (tables_.count() != 0) {
-      const Extent extent = index_.locate(id);
+      const Extent extent = index().locate(id);
       if (const auto table = tables_.find(extent.key)) {
         HEADRACE_TRY(const auto frame,
                      table->inflate(bytes.span(), begin_of(extent), end_of(extent)));
@@ -138,7 +108,7 @@ class TfrecordSet final : public Dataset {
     return tfrecord::unframe(bytes);
   }
 
-  Result<Sample> parse_record(SampleId id, const Bytes& bytes) const {
+  Result<Sample> sample_of(SampleId id, const Bytes& bytes) const override {
     HEADRACE_TRY(const auto record, unframed(id, bytes));
     HEADRACE_TRY(const auto example, tfrecord::parse_example(record.span()));
     HEADRACE_TRY(const auto image, tfrecord::image_of(example, reading_.image_key));
@@ -152,16 +122,24 @@ class TfrecordSet final : public Dataset {
         label -= 1;
       }
     }
-    HEADRACE_TRY(classes_.map(labels));
+    HEADRACE_TRY(map_labels(labels));
     const auto offset = static_cast<std::size_t>(image.data() - record.data());
     return Sample{.labels = std::move(labels), .payload = record.slice(offset, image.size())};
   }
 
-  const ShardIndex index_;
+  Result<RawRecord> record_of(SampleId id, const Bytes& bytes) const override {
+    RawRecord raw;
+    HEADRACE_TRY(raw.content, unframed(id, bytes));
+    if (const auto example = tfrecord::parse_example(raw.content.span())) {
+      // As stored, whatever a class counts from.
+      if (auto labels = tfrecord::labels_of(*example, reading_.label_key))
+        raw.labels = *std::move(labels);
+    }
+    return raw;
+  }
+
   const SeekTables tables_;
-  const ClassLabels classes_;
   Reading reading_;
-  Hash128 fingerprint_;
 };
 
 /// Indexes the shards that are compressed, and gathers their seek tables.
