@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/records/one_object_writer.h"
 #include "headrace/records/picture_kind.h"
 #include "headrace/records/protobuf/record.h"
 #include "headrace/records/recordio/frame.h"
@@ -13,20 +14,20 @@
 namespace headrace::protobuf {
 namespace {
 
-constexpr std::size_t kFlushBytes = 4U << 20U;
 constexpr std::array<std::string_view, 1> kSuffixes = {".pbr"};
 
-class Writer final : public ShardWriter {
+class Writer final : public OneObjectWriter {
  public:
   static Result<std::unique_ptr<ShardWriter>> open(const SetPlace& place, std::uint64_t shard,
                                                    std::uint64_t shards) {
     auto writer = std::make_unique<Writer>();
-    writer->key_ = numbered_stem(place.key, shard, shards) + std::string(kSuffixes[0]);
-    HEADRACE_TRY(writer->object_, place.store.create(writer->key_, place.stop));
+    HEADRACE_TRY(
+        writer->create(place, numbered_stem(place.key, shard, shards) + std::string(kSuffixes[0])));
     return writer;
   }
 
-  Result<void> add(const OutSample& sample) override {
+ private:
+  Result<void> append_sample(const OutSample& sample, std::vector<std::byte>& frames) override {
     Record record;
     const std::string type = content_type(sample.payload);
     record.features[kDefaultKey] = BytesValue{.values = {sample.payload}, .content_type = type};
@@ -37,37 +38,16 @@ class Writer final : public ShardWriter {
     record.uid = sample.file.empty() ? sample.name : sample.file;
     message_.clear();
     append_record(record, message_);
-    HEADRACE_TRY(recordio::append_unsplit(message_, frames_));
-    ++samples_;
-    return frames_.size() < kFlushBytes ? Result<void>() : flush();
+    return recordio::append_unsplit(message_, frames);
   }
 
-  Result<WrittenShard> finish() override {
-    HEADRACE_TRY(flush());
-    HEADRACE_TRY(object_->finish());
-    return WrittenShard{.samples = samples_, .bytes = bytes_, .keys = {key_}, .summary = {}};
-  }
-
- private:
   static std::string content_type(ByteSpan picture) {
     const std::string_view kind = picture_kind(picture);
     const bool known = kind != "empty" && kind != "unknown";
     return known ? "image/" + std::string(kind) : std::string();
   }
 
-  Result<void> flush() {
-    HEADRACE_TRY(object_->append(frames_));
-    bytes_ += frames_.size();
-    frames_.clear();
-    return {};
-  }
-
-  std::string key_;
-  std::unique_ptr<ObjectWriter> object_;
   std::vector<std::byte> message_;
-  std::vector<std::byte> frames_;  ///< not yet handed over
-  std::uint64_t bytes_ = 0;        ///< handed over
-  std::uint64_t samples_ = 0;
 };
 
 bool owns(std::string_view object, std::string_view key) {

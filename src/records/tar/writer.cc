@@ -5,25 +5,25 @@
 #include <cmath>
 #include <utility>
 
+#include "headrace/records/one_object_writer.h"
 #include "headrace/records/tar/member.h"
 
 namespace headrace::tar {
 namespace {
 
-constexpr std::size_t kFlushBytes = 4U << 20U;
 constexpr std::array<std::string_view, 1> kSuffixes = {".tar"};
 
-class Writer final : public ShardWriter {
+class Writer final : public OneObjectWriter {
  public:
   static Result<std::unique_ptr<ShardWriter>> open(const SetPlace& place, std::uint64_t shard,
                                                    std::uint64_t shards) {
     auto writer = std::make_unique<Writer>();
-    writer->key_ = numbered_stem(place.key, shard, shards) + ".tar";
-    HEADRACE_TRY(writer->object_, place.store.create(writer->key_, place.stop));
+    HEADRACE_TRY(writer->create(place, numbered_stem(place.key, shard, shards) + ".tar"));
     return writer;
   }
 
-  Result<void> add(const OutSample& sample) override {
+ private:
+  Result<void> append_sample(const OutSample& sample, std::vector<std::byte>& members) override {
     SampleName name = name_sample(sample.file, sample.id, sample.payload, previous_);
     for (const float label : sample.labels) {
       if (!std::isfinite(label)) return Error(Code::invalid, "a label that is no number");
@@ -31,38 +31,18 @@ class Writer final : public ShardWriter {
     // Fields stand in byte order of their suffixes, as webdataset writes them.
     const std::string cls = cls_text(sample.labels);
     const std::string json = cls.empty() && !sample.labels.empty() ? json_text(sample.labels) : "";
-    if (!cls.empty()) append_member(name.key + ".cls", as_byte_span(cls), members_);
+    if (!cls.empty()) append_member(name.key + ".cls", as_byte_span(cls), members);
     const bool json_first = !json.empty() && std::string_view("json") < name.picture;
-    if (json_first) append_member(name.key + ".json", as_byte_span(json), members_);
-    append_member(name.key + "." + name.picture, sample.payload, members_);
+    if (json_first) append_member(name.key + ".json", as_byte_span(json), members);
+    append_member(name.key + "." + name.picture, sample.payload, members);
     if (!json.empty() && !json_first)
-      append_member(name.key + ".json", as_byte_span(json), members_);
+      append_member(name.key + ".json", as_byte_span(json), members);
     previous_ = std::move(name.key);
-    ++samples_;
-    return members_.size() < kFlushBytes ? Result<void>() : flush();
-  }
-
-  Result<WrittenShard> finish() override {
-    append_end(bytes_ + members_.size(), members_);
-    HEADRACE_TRY(flush());
-    HEADRACE_TRY(object_->finish());
-    return WrittenShard{.samples = samples_, .bytes = bytes_, .keys = {key_}, .summary = {}};
-  }
-
- private:
-  Result<void> flush() {
-    HEADRACE_TRY(object_->append(members_));
-    bytes_ += members_.size();
-    members_.clear();
     return {};
   }
+  void append_end(std::vector<std::byte>& members) override { tar::append_end(made(), members); }
 
-  std::string key_;
-  std::unique_ptr<ObjectWriter> object_;
-  std::vector<std::byte> members_;  ///< not yet handed over
-  std::string previous_;            ///< key of the sample before
-  std::uint64_t bytes_ = 0;         ///< handed over
-  std::uint64_t samples_ = 0;
+  std::string previous_;  ///< key of the sample before
 };
 
 bool owns(std::string_view object, std::string_view key) {
