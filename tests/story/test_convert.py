@@ -193,3 +193,14 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(labelled, tmp_path, wr
     done = headrace("convert", labelled, "--format", "recordio", *wrong, cwd=tmp_path)
     assert done.returncode != 0 and says in done.stderr.lower()
     assert os.listdir(tmp_path) == []
+
+
+def test_a_set_in_a_folder_of_its_own_is_replaced_whole(labelled, tmp_path):
+    convert = ["convert", labelled, "--format", "mds", "--out", tmp_path / "set"]
+    headrace_json(*convert, "--shards", 3)
+    refused = headrace(*convert, "--shards", 2)
+    assert refused.returncode == 1 and "--force" in refused.stderr
+    headrace_json(*convert, "--shards", 2, "--force")
+    assert sorted(path.name for path in (tmp_path / "set").iterdir()) == [
+        "classes.txt", "index.json", "shard.00000.mds", "shard.00001.mds"]
+    assert digests(tmp_path / "set") == digests(labelled)

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "headrace/base/scratch_file.h"
-#include "headrace/records/classes.h"
 #include "headrace/records/picture_kind.h"
 
 namespace headrace::mds {
@@ -25,11 +24,6 @@ constexpr std::uint64_t kMaxShard = 0xffff'ffffU;  // offsets have 32 bits
 constexpr std::uint64_t kSizeLimit = 1U << 26U;    // streaming's default; readers do not use it
 constexpr std::size_t kPiece = 1U << 20U;
 constexpr int kZstdLevel = 3;
-
-/// A set is a folder: what stands before the key's last '/', or the root.
-std::string folder_of(std::string_view key) {
-  return std::string(key.substr(0, key.rfind('/') + 1));
-}
 
 void put(std::string& out, const void* value, std::size_t bytes) {
   out.append(static_cast<const char*>(value), bytes);
@@ -279,13 +273,7 @@ Result<std::vector<std::string>> finish_set(const SetPlace& place,
     if (!one.is_object()) return Error(Code::corrupt, "what was noted of a shard is no JSON");
     index["shards"].push_back(std::move(one));
   }
-  std::vector<std::string> keys;
-  if (!place.classes.empty()) {  // readers open the folder, and see nothing beside it
-    keys.push_back(folder_of(place.key) + "classes.txt");
-    HEADRACE_TRY(headrace::put(place.store, keys.back(),
-                               as_byte_span(classes_to_text(place.classes)), place.stop));
-  }
-  keys.push_back(folder_of(place.key) + "index.json");
+  std::vector<std::string> keys{folder_of(place.key) + "index.json"};
   HEADRACE_TRY(headrace::put(place.store, keys.back(), as_byte_span(index.dump()), place.stop));
   return keys;
 }
@@ -294,7 +282,7 @@ bool owns(std::string_view object, std::string_view key) {
   const std::string folder = folder_of(key);
   if (!object.starts_with(folder)) return false;
   object.remove_prefix(folder.size());
-  if (object == "index.json" || object == "classes.txt") return true;
+  if (object == "index.json") return true;
   constexpr std::string_view kShard = "shard.";
   if (!object.starts_with(kShard)) return false;
   object.remove_prefix(kShard.size());
@@ -309,6 +297,8 @@ const WriterKind& writer_kind() {
   // Offset, two sizes, a label; the path is within what names add.
   constexpr std::uint64_t kOverhead = 20;
   static const WriterKind kKind{.overhead = kOverhead,
+                                // Readers open the folder, and see nothing beside it.
+                                .class_list = WriterKind::ClassList::in_folder,
                                 .compressions = {"zstd"},
                                 .open = Writer::open,
                                 .finish_set = finish_set,
