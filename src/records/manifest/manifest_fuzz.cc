@@ -9,14 +9,12 @@
 #include "headrace/base/bytes.h"
 #include "headrace/records/manifest/array.h"
 #include "headrace/records/manifest/lines.h"
+#include "headrace/records/testing/fuzz_pieces.h"
 
 namespace {
 
 using namespace headrace;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using headrace::testing::require;
 
 void check_key(const Result<std::string>& key) {
   if (!key) return;

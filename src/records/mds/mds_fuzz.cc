@@ -9,16 +9,14 @@
 #include "headrace/records/mds/index.h"
 #include "headrace/records/mds/sample.h"
 #include "headrace/records/mds/shard.h"
+#include "headrace/records/testing/fuzz_pieces.h"
 #include "headrace/records/unpack/codec.h"
 #include "headrace/storage/memory/memory_store.h"
 
 namespace {
 
 using namespace headrace;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using headrace::testing::require;
 
 void check_shard(const Bytes& file, std::uint64_t samples) {
   MemoryStore store;

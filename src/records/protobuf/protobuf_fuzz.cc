@@ -9,15 +9,13 @@
 #include "headrace/records/protobuf/protobuf.h"
 #include "headrace/records/protobuf/record.h"
 #include "headrace/records/recordio/frame.h"
+#include "headrace/records/testing/fuzz_pieces.h"
 
 namespace {
 
 using namespace headrace;
 using namespace headrace::protobuf;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using headrace::testing::require;
 
 std::vector<std::byte> written(const Record& record) {
   std::vector<std::byte> out;

@@ -12,32 +12,15 @@
 #include "headrace/records/recordio/reader.h"
 #include "headrace/records/recordio/walk.h"
 #include "headrace/records/scan.h"
+#include "headrace/records/testing/fuzz_pieces.h"
 #include "headrace/storage/memory/memory_store.h"
 
 namespace {
 
 using namespace headrace;
 using namespace headrace::recordio;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-/// Pieces of 1, 2, 3, … bytes, without an end that is known beforehand.
-class PieceSource final : public ByteSource {
- public:
-  explicit PieceSource(Bytes bytes) : bytes_(std::move(bytes)) {}
-  Result<Bytes> next() override {
-    const std::size_t count = std::min(++size_ % 50, bytes_.size() - at_);
-    at_ += count;
-    return bytes_.slice(at_ - count, count);
-  }
-
- private:
-  const Bytes bytes_;
-  std::size_t at_ = 0;
-  std::size_t size_ = 0;
-};
+using headrace::testing::PieceSource;
+using headrace::testing::require;
 
 struct Content {
   std::vector<Record> records;

@@ -12,33 +12,15 @@
 #include "headrace/records/tar/pax.h"
 #include "headrace/records/tar/sample.h"
 #include "headrace/records/tar/walk.h"
+#include "headrace/records/testing/fuzz_pieces.h"
 #include "headrace/storage/memory/memory_store.h"
 
 namespace {
 
 using namespace headrace;
 using namespace headrace::tar;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-/// Pieces of many sizes, without an end that is known beforehand.
-class PieceSource final : public ByteSource {
- public:
-  explicit PieceSource(Bytes bytes) : bytes_(std::move(bytes)) {}
-  Result<Bytes> next() override {
-    size_ = size_ % 1500 + 99;
-    const std::size_t count = std::min(size_, bytes_.size() - at_);
-    at_ += count;
-    return bytes_.slice(at_ - count, count);
-  }
-
- private:
-  const Bytes bytes_;
-  std::size_t at_ = 0;
-  std::size_t size_ = 0;
-};
+using headrace::testing::PieceSource;
+using headrace::testing::require;
 
 std::vector<Step> walk(ByteSource& source, std::uint64_t size, bool keep) {
   std::vector<Step> steps;
@@ -94,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes file = std::move(buffer).freeze(size);
   const auto whole = make_memory_source(file);
   const auto steps = walk(*whole, size, false);
-  PieceSource pieces(file);
+  PieceSource pieces(file, 98, 1500);
   require_same(steps, walk(pieces, size, true));
   for (const Step& one : steps) {
     if (one.kind != Step::Kind::frame) continue;
