@@ -5,10 +5,7 @@
 
 #include <latch>
 
-#include "headrace/storage/s3/s3_store.h"
-#include "headrace/storage/testing/pattern.h"
-#include "headrace/storage/testing/s3_test_server.h"
-#include "headrace/storage/testing/store_conformance.h"
+#include "headrace/storage/testing/s3_world.h"
 
 namespace headrace {
 namespace {
@@ -21,40 +18,23 @@ using testing::HttpAnswer;
 using ::testing::Key;
 using ::testing::Not;
 using testing::s3_error;
+using testing::s3_world;
 using testing::S3Habits;
 using testing::S3Seen;
-using testing::S3TestServer;
 using End = HttpAnswer::End;
 
-/// Every habit must give the same behaviour.
-testing::StoreWorld world(const std::string& name, const S3Habits& habits) {
-  return {.name = name, .make = [habits](const Context& context) -> testing::StoreWorld::Made {
-            auto server = std::make_shared<S3TestServer>(habits);
-            auto store = make_s3_store("b", "root dir+%/", context, server->options());
-            return {server, *std::move(store)};
-          }};
-}
 const bool kRegistered =
-    testing::register_store_conformance(world("s3_exact", {})) &&
+    testing::register_store_conformance(s3_world("s3_exact", {})) &&
     testing::register_store_conformance(
-        world("s3_reverse_order", {.byte_order = false, .page = 7})) &&
-    testing::register_store_conformance(world("s3_ignores_range", {.honours_range = false})) &&
-    testing::register_store_conformance(world("s3_chunked", {.chunked = true})) &&
+        s3_world("s3_reverse_order", {.byte_order = false, .page = 7})) &&
+    testing::register_store_conformance(s3_world("s3_ignores_range", {.honours_range = false})) &&
+    testing::register_store_conformance(s3_world("s3_chunked", {.chunked = true})) &&
     testing::register_store_conformance(
-        world("s3_ignores_if_match", {.honours_if_match = false})) &&
-    testing::register_store_conformance(world("s3_without_etags", {.etags = false}));
+        s3_world("s3_ignores_if_match", {.honours_if_match = false})) &&
+    testing::register_store_conformance(s3_world("s3_without_etags", {.etags = false}));
 
-class S3Faults : public ::testing::Test {
+class S3Faults : public testing::S3Test {
  protected:
-  void open(const S3Habits& habits = {}, const std::function<void(S3Options&)>& change = {}) {
-    server_ = std::make_unique<S3TestServer>(habits);
-    S3Options options = server_->options();
-    if (change) change(options);
-    auto store = make_s3_store("b", "", context_, options);
-    ASSERT_TRUE(store.ok()) << store.error().to_string();
-    store_ = *std::move(store);
-    server_->put("a", text_);
-  }
   Pin pin_of(const std::string& key) {
     const auto info = store_->head(key, {});
     EXPECT_TRUE(info.ok()) << info.error().to_string();
@@ -76,11 +56,6 @@ class S3Faults : public ::testing::Test {
     EXPECT_FALSE(read.ok());
     return read.ok() ? Error(Code::invalid, "none") : read.error();
   }
-
-  const std::string text_ = testing::pattern(1, 100'000);
-  Context context_;
-  std::unique_ptr<S3TestServer> server_;  // after the store
-  std::unique_ptr<Store> store_;
 };
 
 TEST_F(S3Faults, SlowDownIsRetriedAndCounted) {

@@ -6,10 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "headrace/storage/s3/s3_store.h"
-#include "headrace/storage/testing/pattern.h"
-#include "headrace/storage/testing/s3_test_server.h"
-#include "headrace/storage/testing/store_conformance.h"
+#include "headrace/storage/testing/s3_world.h"
 #include "headrace/storage/testing/temporary_folder.h"
 
 namespace headrace {
@@ -21,40 +18,24 @@ using ::testing::HasSubstr;
 using ::testing::Key;
 using ::testing::Not;
 using testing::s3_error;
+using testing::s3_world;
 using testing::S3Habits;
 using testing::S3Seen;
-using testing::S3TestServer;
 using SecondList = S3Habits::SecondList;
 
-testing::StoreWorld world(const std::string& name, const S3Habits& habits) {
-  return {.name = name, .make = [habits](const Context& context) -> testing::StoreWorld::Made {
-            auto server = std::make_shared<S3TestServer>(habits);
-            auto store = make_s3_store("b", "root dir+%/", context, server->options());
-            return {server, *std::move(store)};
-          }};
-}
 const bool kRegistered =
     testing::register_store_conformance(
-        world("s3_list_v1_only", {.page = 7, .second_list = SecondList::ignored})) &&
+        s3_world("s3_list_v1_only", {.page = 7, .second_list = SecondList::ignored})) &&
     testing::register_store_conformance(
-        world("s3_list_v1_without_marker",
-              {.page = 7, .second_list = SecondList::ignored, .next_marker = false})) &&
+        s3_world("s3_list_v1_without_marker",
+                 {.page = 7, .second_list = SecondList::ignored, .next_marker = false})) &&
     testing::register_store_conformance(
-        world("s3_list_v2_refused", {.page = 7, .second_list = SecondList::refused})) &&
-    testing::register_store_conformance(world("s3_checksums", {.checksums = true})) &&
-    testing::register_store_conformance(world("s3_virtual_host", {.virtual_host = true}));
+        s3_world("s3_list_v2_refused", {.page = 7, .second_list = SecondList::refused})) &&
+    testing::register_store_conformance(s3_world("s3_checksums", {.checksums = true})) &&
+    testing::register_store_conformance(s3_world("s3_virtual_host", {.virtual_host = true}));
 
-class S3Servers : public ::testing::Test {
+class S3Servers : public testing::S3Test {
  protected:
-  void open(const S3Habits& habits = {}, const std::function<void(S3Options&)>& change = {}) {
-    server_ = std::make_unique<S3TestServer>(habits);
-    S3Options options = server_->options();
-    if (change) change(options);
-    auto store = make_s3_store("b", "", context_, options);
-    ASSERT_TRUE(store.ok()) << store.error().to_string();
-    store_ = *std::move(store);
-    server_->put("a", text_);
-  }
   void expect_read() {
     const auto read = read_now(*store_, {.key = "a"});
     ASSERT_TRUE(read.ok()) << read.error().to_string();
@@ -72,11 +53,6 @@ class S3Servers : public ::testing::Test {
     for (const auto& object : *objects) keys.push_back(object.key);
     return keys;
   }
-
-  const std::string text_ = testing::pattern(1, 100'000);
-  Context context_;
-  std::unique_ptr<S3TestServer> server_;  // after the store
-  std::unique_ptr<Store> store_;
 };
 
 TEST_F(S3Servers, AServerWithoutTheSecondListIsAskedForItOnce) {
