@@ -7,10 +7,10 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 #include <system_error>
 
+#include "headrace/advisor/nearest.h"
 #include "headrace/advisor/yaml.h"
 
 namespace headrace::advisor {
@@ -98,32 +98,13 @@ const Option* find(std::string_view name) {
   return found == kOptions.end() ? nullptr : found;
 }
 
-/// Letters to change, add or leave out to make a into b.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const auto above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 Error unknown_key(std::string_view key) {
   std::vector<std::string_view> names{"uri", "tables", "prepare"};
   for (const auto& option : kOptions) names.push_back(option.name);
-  const auto nearest = *std::min_element(names.begin(), names.end(), [&](auto a, auto b) {
-    return distance(key, a) < distance(key, b);
-  });
-  const bool near = distance(key, nearest) <= 2 || nearest.starts_with(key);
+  const auto meant = nearest(key, names);
   return {Code::invalid, fmt::format("unknown key \"{}\"", key),
-          near ? fmt::format("is \"{}\" meant?", nearest)
-               : fmt::format("keys are {}", fmt::join(names, ", "))};
+          meant ? fmt::format("is \"{}\" meant?", *meant)
+                : fmt::format("keys are {}", fmt::join(names, ", "))};
 }
 
 std::optional<unsigned> whole_number(std::string_view text) {
