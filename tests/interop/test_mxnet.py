@@ -1,24 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """RecordIO both ways with MXNet 1.9.1, the library whose format it is."""
 
+import functools
 import hashlib
-import json
 import random
-import subprocess
 
 import pytest
 import sets
 from cli import headrace, headrace_json
-from tree import ROOT
-
-PYTHON = ROOT / ".cache/interop/mxnet/bin/python"
 
 
-def mxnet(*arguments):
-    done = subprocess.run([PYTHON, ROOT / "tests/interop/mxnet_tool.py", *map(str, arguments)],
-                          capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+
+@pytest.fixture
+def mxnet(library):
+    return functools.partial(library, "mxnet")
 
 
 def expected(samples):
@@ -26,12 +21,7 @@ def expected(samples):
             for number, (label, payload) in enumerate(samples)]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return sets.folder(tmp_path_factory.mktemp("interop") / "set")
-
-
-def test_mxnet_reads_what_pack_writes(folder, tmp_path):
+def test_mxnet_reads_what_pack_writes(folder, tmp_path, mxnet):
     done = headrace("pack", folder, "--format", "recordio", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     (rec,) = (tmp_path / "out").rglob("*.rec")
@@ -40,7 +30,7 @@ def test_mxnet_reads_what_pack_writes(folder, tmp_path):
     assert [x["label"] for x in mxnet("iterate", rec)] == [label for label, _ in sets.samples(folder)]
 
 
-def test_we_read_what_mxnet_writes(folder, tmp_path):
+def test_we_read_what_mxnet_writes(folder, tmp_path, mxnet):
     assert mxnet("write", folder, tmp_path / "theirs.rec") == [{"records": 100}]
     ours = headrace_json("read", folder, "--batch", 16)["epochs"][0]
     theirs = headrace_json("read", tmp_path / "theirs.rec", "--batch", 16)["epochs"][0]
@@ -49,7 +39,7 @@ def test_we_read_what_mxnet_writes(folder, tmp_path):
     assert verified["schema"] == 1
 
 
-def test_payloads_that_hold_the_magic_go_both_ways(tmp_path):
+def test_payloads_that_hold_the_magic_go_both_ways(tmp_path, mxnet):
     """MXNet splits a record where its magic stands on a multiple of four."""
     rng = random.Random(5)
     magic = sets.MARK

@@ -1,30 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """MDS both ways with mosaicml-streaming 0.13.0, whose format it is."""
 
+import functools
 import hashlib
 import io
-import json
-import subprocess
 
 import pytest
 import sets
 from cli import headrace, headrace_json
 from PIL import Image
-from tree import ROOT
-
-PYTHON = ROOT / ".cache/interop/streaming/bin/python"
 
 
-def streaming(*arguments):
-    done = subprocess.run([PYTHON, ROOT / "tests/interop/streaming_tool.py", *map(str, arguments)],
-                          capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return sets.folder(tmp_path_factory.mktemp("interop") / "set")
+@pytest.fixture
+def streaming(library):
+    return functools.partial(library, "streaming")
 
 
 def digest(source):
@@ -37,7 +27,7 @@ def decoded(payload):
 
 
 @pytest.mark.parametrize("compression", [(), ("--compression", "zstd")])
-def test_streaming_reads_what_convert_writes(folder, tmp_path, compression):
+def test_streaming_reads_what_convert_writes(folder, tmp_path, compression, streaming):
     done = headrace("convert", folder, "--format", "mds", "--shards", 3, *compression,
                     "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
@@ -48,7 +38,7 @@ def test_streaming_reads_what_convert_writes(folder, tmp_path, compression):
 
 
 @pytest.mark.parametrize("compression", ["-", "zstd:3", "gz", "bz2", "br", "snappy"])
-def test_we_read_what_streaming_writes(folder, tmp_path, compression):
+def test_we_read_what_streaming_writes(folder, tmp_path, compression, streaming):
     assert streaming("write", folder, tmp_path / "theirs", compression) == [{"samples": 100}]
     assert len(list((tmp_path / "theirs").glob("shard.*"))) > 2
     assert digest(tmp_path / "theirs") == digest(folder)
