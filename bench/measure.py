@@ -3,12 +3,16 @@
 of them, and a command line. Repeats are interleaved by whoever measures; a goal is a ratio within
 one run where it can be, since a machine's own rates say little about another."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build/release"
@@ -41,9 +45,20 @@ def at_least(least):
 
 
 def table(rows):
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+    widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(str(cell).ljust(width) for cell, width in zip(row, widths)).rstrip()
                      for row in rows)
+
+
+def report(measured, as_json):
+    """Prints a table of Measured, or one JSON object; ends the program, with 1 if a goal is missed."""
+    if as_json:
+        print(json.dumps({"schema": 1, "cores": os.cpu_count(), "rows": [
+            {"name": m.name, "unit": m.unit, "goal": m.goal, "median": m.median(), "spread": m.spread(),
+             "values": m.values} for m in measured]}, indent=1))
+    else:
+        print(table([["measured", "median", "spread", "n", "goal", "reached"], *[m.row() for m in measured]]))
+    sys.exit(0 if all(m.reached(m.median()) for m in measured) else 1)
 
 
 def photographs(count=COUNT):
@@ -53,6 +68,52 @@ def photographs(count=COUNT):
         subprocess.run([ROOT / ".venv/bin/python", ROOT / "scripts/make-photos", "--out", data,
                         "--count", str(count)], check=True, stdout=sys.stderr)
     return data
+
+
+def read(*arguments):
+    """Runs `headrace read --json`; its object, and the peak of its private memory in MiB."""
+    with tempfile.TemporaryFile("w+") as out:
+        child = subprocess.Popen([HEADRACE, "read", *map(str, arguments), "--json"], stdout=out)
+        peak = 0
+        while child.poll() is None:
+            peak = max(peak, private_mib(child.pid))
+            time.sleep(0.02)
+        if child.returncode != 0:
+            sys.exit(f"headrace read {arguments}: exit {child.returncode}")
+        out.seek(0)
+        return json.load(out), peak
+
+
+def private_mib(pid):
+    """Memory of its own, which no file stands behind."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"^RssAnon:\s+(\d+) kB", text, re.M)
+    return int(found.group(1)) / 1024 if found else 0
+
+
+@contextlib.contextmanager
+def s3_server(folder):
+    """A real S3 server whose files are in `folder`; gives the AWS variables."""
+    started = subprocess.run([ROOT / "scripts/s3-server", "start", folder], check=True, capture_output=True,
+                             text=True).stdout
+    lines = [line.removeprefix("export ").split("=", 1) for line in started.splitlines()]
+    try:
+        yield {name: value.strip("'\"") for name, value in lines}
+    finally:
+        subprocess.run([ROOT / "scripts/s3-server", "stop", folder], check=True)
+
+
+@contextlib.contextmanager
+def server(scratch, data):
+    """Such a server with the data in it; gives the URI, sets the AWS variables."""
+    with s3_server(f"{scratch}/s3") as variables:
+        os.environ.update(variables)
+        uri = f"s3://{os.environ['HEADRACE_TEST_S3_BUCKET']}/bench"
+        subprocess.run([ROOT / "scripts/s3-upload", data, uri], check=True, stdout=subprocess.DEVNULL)
+        yield uri
 
 
 def main(doc, parts):
@@ -67,10 +128,4 @@ def main(doc, parts):
     measured = []
     for part in options.only or parts:
         measured += parts[part](data, options.repeats)
-    if options.json:
-        print(json.dumps({"schema": 1, "cores": os.cpu_count(), "rows": [
-            {"name": m.name, "unit": m.unit, "goal": m.goal, "median": m.median(), "spread": m.spread(),
-             "values": m.values} for m in measured]}, indent=1))
-    else:
-        print(table([["measured", "median", "spread", "n", "goal", "reached"], *[m.row() for m in measured]]))
-    sys.exit(0 if all(m.reached(m.median()) for m in measured) else 1)
+    report(measured, options.json)
