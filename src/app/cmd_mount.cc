@@ -17,11 +17,9 @@
 #include "headrace/base/shared_metrics.h"
 #include "headrace/consumers/mount/mount.h"
 #include "headrace/consumers/mount/mount_point.h"
-#include "headrace/job/media_file.h"
-#include "headrace/storage/keep/keep_store.h"
-#include "headrace/storage/open_store.h"
-#include "headrace/storage/shaped/shaped_store.h"
+#include "mount_stores.h"
 #include "progress_line.h"
+#include "source_options.h"
 
 namespace headrace::app {
 namespace {
@@ -29,20 +27,18 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   headrace mount s3://bucket/train /mnt/train              (until Ctrl-C, or fusermount3 -u)
   headrace mount s3://bucket/train /mnt/train --keep &     (what was read once is read from disk)
+  headrace mount train.rec /mnt/train --inside             (its pictures, as class folders)
   headrace mount --unmount /mnt/train                      (also what a killed mount left behind)
 
 Read-only. Each folder is listed once, when somebody first looks into it, and every file stays the
 version that was seen then; mount anew to see changes. "mounted" is printed when programs may
-begin. What programs see, errors too, is in src/consumers/mount/MOUNT.md.)";
+begin. --inside reads every record once before that, to learn the names, and with --keep only the
+first time; names are those that convert --format folder would write. What programs see, errors too, is in src/consumers/mount/MOUNT.md.)";
 
 struct Arguments {
-  std::string uri;
+  MountSource source;
   std::string folder;
   bool unmount = false;
-  bool keep = false;
-  std::string keep_dir;
-  std::uint64_t keep_bytes = 0;
-  std::string medium;
   mount::MountOptions mount;
   uid_t uid = ::getuid();
   gid_t gid = ::getgid();
@@ -50,46 +46,7 @@ struct Arguments {
   bool json = false;
   bool for_job = false;  // hidden: a job's child (src/job/mount_process.h)
   int counts_fd = -1;
-  double scale = 1;
 };
-
-/// The stores under the mount, each on those before it.
-struct Stores {
-  std::vector<std::unique_ptr<Store>> all;
-
-  Stores() = default;
-  Stores(Stores&&) = default;
-  Stores& operator=(Stores&&) = delete;
-  Stores(const Stores&) = delete;
-  Stores& operator=(const Stores&) = delete;
-  ~Stores() {
-    while (!all.empty()) all.pop_back();
-  }
-};
-
-Result<Stores> open_stores(const Arguments& arguments, const Uri& uri, const Context& context,
-                           const std::stop_token& stop) {
-  Stores stores;
-  HEADRACE_TRY(auto origin, open_store(uri, context, {.stop = stop}));
-  stores.all.push_back(std::move(origin));
-  if (!arguments.medium.empty()) {
-    HEADRACE_TRY(const auto media, load_media());
-    HEADRACE_TRY(const auto* const entry, media.find(arguments.medium));
-    stores.all.push_back(make_shaped_store(*stores.all.back(),
-                                           scaled(entry->medium, 1 / arguments.scale), context, 0));
-  }
-  if (arguments.keep || !arguments.keep_dir.empty()) {
-    std::string folder = arguments.keep_dir;
-    if (folder.empty()) {
-      HEADRACE_TRY(folder, default_keep_dir());
-    }
-    HEADRACE_TRY(auto cache,
-                 make_keep_store(*stores.all.back(),
-                                 {.dir = folder, .limit_bytes = arguments.keep_bytes}, context));
-    stores.all.push_back(std::move(cache));
-  }
-  return stores;
-}
 
 /// Each kind of trouble once, with its cause: programs show no more than "Input/output error".
 class Troubles {
@@ -181,9 +138,9 @@ Result<int> run(const Arguments& arguments, const std::stop_token& outer) {
   std::optional<InputEnd> input;
   if (arguments.for_job) input.emplace(outer);
   const std::stop_token stop = input ? input->token() : outer;
-  HEADRACE_TRY(const Uri uri, parse_uri(arguments.uri));
-  HEADRACE_TRY(const Stores stores, open_stores(arguments, uri, context, stop));
-  Store& store = *stores.all.back();
+  HEADRACE_TRY(const Uri uri, parse_uri(arguments.source.uri));
+  HEADRACE_TRY(const MountStores stores, MountStores::open(arguments.source, uri, context, stop));
+  Store& store = stores.top();
   mount::MountOptions options = arguments.mount;
   options.uid = arguments.uid;
   options.gid = arguments.gid;
@@ -213,19 +170,29 @@ void add_mount(CLI::App& root, Invocation& invocation) {
   CLI::App* command =
       root.add_subcommand("mount", "Show a store as a read-only folder of this machine (FUSE)");
   auto arguments = std::make_shared<Arguments>();
-  auto* uri =
-      command->add_option("uri", arguments->uri, "What to show: s3://bucket/prefix or a path");
+  auto* uri = command->add_option("uri", arguments->source.uri,
+                                  "What to show: s3://bucket/prefix or a path");
   command->add_option("folder", arguments->folder, "Where: an empty folder");
   command->add_flag("--unmount", arguments->unmount, "Free the folder (the one argument) again");
   command->add_flag(
-      "--keep", arguments->keep,
+      "--keep", arguments->source.keep,
       "Keep what was read in the node cache ($HEADRACE_KEEP_DIR or ~/.cache/headrace)");
-  command->add_option("--keep-dir", arguments->keep_dir, "The same, in this folder");
+  command->add_option("--keep-dir", arguments->source.keep_dir, "The same, in this folder");
   command
-      ->add_option("--keep-size,--keep-bytes", arguments->keep_bytes,
+      ->add_option("--keep-size,--keep-bytes", arguments->source.keep_bytes,
                    "The cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
-  command->add_option("--medium", arguments->medium, "Be as slow as a medium of data/media.yaml");
+  command->add_flag("--inside", arguments->source.inside,
+                    "Show the pictures in the set's containers (.rec, tar, TFRecord, …), in class "
+                    "folders, not its files");
+  command
+      ->add_option("--on-bad", arguments->source.on_bad,
+                   "Of --inside: a sample that cannot be read: error, or skip it")
+      ->check(CLI::IsMember({"error", "skip"}))
+      ->capture_default_str();
+  add_source_options(*command, arguments->source.open);
+  command->add_option("--medium", arguments->source.medium,
+                      "Be as slow as a medium of data/media.yaml");
   command
       ->add_option("--budget", arguments->mount.reader.budget_bytes,
                    "Memory for data on its way, such as 256M")
@@ -251,7 +218,7 @@ void add_mount(CLI::App& root, Invocation& invocation) {
   command->add_flag("--json", arguments->json, "JSON lines on stdout: mounted, then the counts");
   command->add_flag("--for-job", arguments->for_job)->group("");
   command->add_option("--counts-fd", arguments->counts_fd)->group("");
-  command->add_option("--scale", arguments->scale)->group("");
+  command->add_option("--scale", arguments->source.scale)->group("");
   command->footer(kExamples);
   uri->required();
   command->callback([&invocation, arguments] {
@@ -261,7 +228,7 @@ void add_mount(CLI::App& root, Invocation& invocation) {
     }
     invocation.run = [arguments](const std::stop_token& stop) -> Result<int> {
       if (!arguments->unmount) return run(*arguments, stop);
-      HEADRACE_TRY(mount::unmount(arguments->uri));
+      HEADRACE_TRY(mount::unmount(arguments->source.uri));
       return 0;
     };
   });

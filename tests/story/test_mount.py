@@ -2,6 +2,7 @@
 """`headrace mount` as a user runs it, on the real kernel; and mode fastfile, which stands on it."""
 
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -137,6 +138,89 @@ def test_after_kill_9_the_next_mount_works(labelled, tmp_path):
     while covered(folder) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not covered(folder) and os.listdir(folder) == []
+    with mounted(labelled, folder):
+        assert files(folder) == files(labelled)
+
+
+@needs_fuse
+@pytest.mark.parametrize("written_as", ["recordio", "tar"])
+def test_the_inside_of_a_container_is_a_folder_of_its_pictures(written_as, labelled, labelled_s3, tmp_path,
+                                                               s3_environment):
+    """Promise F7: The inside of a container, mounted and read as a folder, has the container's set digest."""
+    folder, container = tmp_path / "mnt", tmp_path / "packed"
+    headrace_json("convert", labelled, "--format", written_as, "--out", container)
+    with mounted(container, folder, "--inside"):
+        seen = files(folder)
+        wanted = files(labelled)
+        if written_as == "recordio":  # has no names: class/number.suffix, in the order of the source
+            assert list(seen.values()) and sorted(seen) == [
+                f"{name.split('/')[0]}/{number:010}.jpg" for number, name in enumerate(sorted(wanted))]
+            assert [seen[name] for name in sorted(seen)] == [wanted[name] for name in sorted(wanted)]
+        else:
+            assert seen == wanted
+        for name, body in seen.items():
+            assert (folder / name).stat().st_size == len(body)
+        inodes = {name: (folder / name).stat().st_ino for name in seen}
+        with pytest.raises(OSError) as refused:
+            (folder / next(iter(seen))).write_bytes(b"x")
+        assert refused.value.errno == errno.EROFS
+        read = headrace_json("read", folder, "--mode", "direct", "--epochs", "1")
+    whole = headrace_json("read", container, "--mode", "direct", "--epochs", "1")
+    assert read["epochs"][0]["set_digest"] == whole["epochs"][0]["set_digest"]
+    assert read["epochs"][0]["delivered"] == len(wanted)
+    with mounted(container, folder, "--inside"):
+        assert {name: (folder / name).stat().st_ino for name in seen} == inodes
+
+
+@needs_fuse
+def test_the_inside_of_a_container_in_s3_is_named_once_and_then_kept(packed_s3, s3_environment, tmp_path):
+    counts, seen = [], []
+    for _ in range(2):
+        (tmp_path / "mnt").mkdir(exist_ok=True)
+        process = subprocess.Popen([HEADRACE, "mount", packed_s3, tmp_path / "mnt", "--inside", "--keep-dir",
+                                    tmp_path / "keep", "--json"], stdout=subprocess.PIPE, text=True,
+                                   env=s3_environment)
+        assert json.loads(process.stdout.readline())["event"] == "mounted"
+        seen.append(files(tmp_path / "mnt"))
+        process.send_signal(signal.SIGTERM)
+        counts.append(json.loads(process.communicate(timeout=30)[0]))
+    assert seen[0] == seen[1] and len(seen[0]) == 100
+    assert counts[0]["bytes_origin"] > 0 and counts[0]["errors"] == 0
+    # The second one reads pictures only, from the disk; the index and the class list are small.
+    assert counts[1]["bytes_origin"] < counts[0]["bytes_origin"] / 4
+
+
+@needs_fuse
+def test_a_damaged_record_inside_is_refused_or_hidden(labelled, tmp_path):
+    folder, container = tmp_path / "mnt", tmp_path / "packed"
+    headrace_json("convert", labelled, "--format", "recordio", "--out", container)
+    record = next(container.glob("*.rec"))
+    with record.open("r+b") as file:
+        file.write(b"XXXX")
+    folder.mkdir()
+    refused = headrace("mount", container, folder, "--inside")
+    assert refused.returncode == 1 and "corrupt" in refused.stderr and record.name in refused.stderr
+    assert not covered(folder)
+    with mounted(container, folder, "--inside", "--on-bad", "skip"):
+        assert len(files(folder)) == 99
+
+
+@needs_fuse
+def test_where_a_mount_was_killed_the_next_one_begins_at_once(labelled, tmp_path):
+    folder = tmp_path / "mnt"
+    folder.mkdir()
+    process = None
+    for _ in range(6):
+        following = subprocess.Popen([HEADRACE, "mount", labelled, folder], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True)
+        if process:
+            process.communicate()
+        assert following.stdout.readline().startswith("mounted"), following.communicate()
+        folder.stat()  # the kernel knows the root now, and says so when nobody stands behind it any more
+        assert files(folder) == files(labelled)
+        process = following
+        process.kill()  # and not waited for
+    process.communicate()
     with mounted(labelled, folder):
         assert files(folder) == files(labelled)
 

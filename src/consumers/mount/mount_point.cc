@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <memory>
 #include <sstream>
 #include <thread>
 
@@ -24,6 +27,8 @@ namespace headrace::mount {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kPatience{2};  ///< a mount that answers does so within this
 
 /// Absolute, without links; also where the last part does not answer any more.
 std::string absolute(const std::string& folder) {
@@ -67,6 +72,19 @@ std::string type_at(const std::string& folder) {
     if (words >> word && unescaped(point) == folder) type = word;
   }
   return type;
+}
+
+/// What the file system itself answers now: 0 or an errno. `stat` is not enough: the kernel goes on
+/// answering it from what a killed mount told it before. On a thread of its own, since a mount that
+/// stands still (SIGSTOP, a store that does not answer) never does.
+int probe(const std::string& place) {
+  auto asked = std::make_shared<std::promise<int>>();
+  auto answer = asked->get_future();
+  std::thread([asked, place] {
+    struct statfs about {};
+    asked->set_value(::statfs(place.c_str(), &about) == 0 ? 0 : errno);
+  }).detach();
+  return answer.wait_for(kPatience) == std::future_status::ready ? answer.get() : 0;
 }
 
 /// Runs fusermount3, which may do what only root can.
@@ -134,7 +152,11 @@ Result<Covered> look(const std::string& folder) {
   if (!S_ISDIR(status.st_mode)) {
     return Error(Code::invalid, "the mount point is not a folder").at(folder);
   }
-  if (ours) return Covered::live;
+  if (ours) {
+    // A request that was under way when the mount died is given up with ECONNABORTED.
+    const int error = probe(place);
+    return error == ENOTCONN || error == ECONNABORTED ? Covered::stale : Covered::live;
+  }
   return type_at(place).empty() ? Covered::no : Covered::other;
 }
 

@@ -5,58 +5,21 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <map>
 #include <set>
 #include <utility>
 
+#include "headrace/records/folder/file_name.h"
 #include "headrace/records/folder/folder.h"
 #include "headrace/records/object_puts.h"
-#include "headrace/records/picture_kind.h"
 
 namespace headrace {
 namespace {
 
 constexpr std::uint64_t kSamplesAShard = 1000;
 
-/// Four digits keep the order of 10,000 classes; of more, the names say so themselves.
-std::string class_name(const SetPlace& place, std::uint64_t number) {
-  return number < place.classes.size() ? place.classes[number] : fmt::format("{:04}", number);
-}
-
-Result<std::string> folder_name(const SetPlace& place, std::span<const float> labels) {
-  if (labels.size() != 1) {
-    return Error(Code::invalid,
-                 fmt::format("a sample with {} labels cannot lie in a class folder", labels.size()),
-                 "choose a format that holds several labels, such as recordio");
-  }
-  const float label = labels[0];
-  const bool whole = label >= 0 && label == std::trunc(label) && label < 16'777'216;
-  if (!whole || (!place.classes.empty() && label >= static_cast<float>(place.classes.size()))) {
-    return Error(Code::invalid, fmt::format("label {} is no class of the {} that the set has",
-                                            label, place.classes.size()));
-  }
-  std::string name = class_name(place, static_cast<std::uint64_t>(label));
-  if (name.empty() || name.find('/') != std::string::npos || !is_sample_key(name + "/x")) {
-    return Error(Code::invalid, fmt::format("class \"{}\" cannot be a folder's name", name));
-  }
-  return name;
-}
-
 bool owns(std::string_view object, std::string_view key) {
   const std::string folder = folder_of(key);
   return object.starts_with(folder) && is_sample_key(object.substr(folder.size()));
-}
-
-void note_order(const SetPlace& place, std::string_view file, std::string_view before) {
-  place.notices->add("order-changed",
-                     fmt::format("\"{}\" comes before \"{}\" in a folder: the order is not that "
-                                 "of the source",
-                                 file, before));
-}
-
-std::string same_name(std::string_view file) {
-  return fmt::format("two samples would be called \"{}\"", file);
 }
 
 class FolderWriter final : public ShardWriter {
@@ -68,14 +31,9 @@ class FolderWriter final : public ShardWriter {
   explicit FolderWriter(const SetPlace& place) : place_(place), puts_(place) {}
 
   Result<void> add(const OutSample& sample) override {
-    HEADRACE_TRY(const std::string folder, folder_name(place_, sample.labels));
-    std::string file = file_name(folder, sample);
-    if (!is_sample_key(file)) {
-      return Error(Code::invalid,
-                   fmt::format("\"{}\" would be left out when the folder is read", file));
-    }
-    if (file < last_) note_order(place_, file, last_);
-    if (file == last_) return Error(Code::invalid, same_name(file));
+    HEADRACE_TRY(const std::string file, folder_file(place_.classes, sample));
+    if (file < last_) note_order(*place_.notices, file, last_);
+    if (file == last_) return same_folder_file(file);
     labels_.insert(static_cast<std::uint64_t>(sample.labels[0]));
     if (first_.empty()) first_ = file;
     last_ = file;
@@ -97,13 +55,6 @@ class FolderWriter final : public ShardWriter {
   }
 
  private:
-  std::string file_name(const std::string& folder, const OutSample& sample) const {
-    if (sample.file.empty())
-      return fmt::format("{}/{:010}.{}", folder, sample.id, picture_suffix(sample.payload));
-    if (sample.file.starts_with(folder + '/')) return std::string(sample.file);
-    return fmt::format("{}/{}", folder, sample.file);
-  }
-
   const SetPlace& place_;
   WrittenShard written_;
   std::string first_;  ///< of the shard, within the set
@@ -127,7 +78,7 @@ class Summaries {
     const auto last_end = text.find('\n', first_end + 1);
     if (last_end == std::string_view::npos) return;
     const std::string_view first = text.substr(0, first_end);
-    if (first < before_) note_order(place_, first, before_);
+    if (first < before_) note_order(*place_.notices, first, before_);
     before_ = text.substr(first_end + 1, last_end - first_end - 1);
     std::string_view labels = text.substr(last_end + 1);
     while (!labels.empty()) {
@@ -139,21 +90,7 @@ class Summaries {
     }
   }
 
-  /// A folder numbers its classes anew: those that have samples, sorted by bytes.
-  void check_labels() const {
-    std::map<std::string, std::uint64_t> by_name;
-    for (const std::uint64_t label : labels_) by_name.emplace(class_name(place_, label), label);
-    std::uint64_t number = 0;
-    for (const auto& [name, label] : by_name) {
-      if (label != number) {
-        place_.notices->add("labels-changed",
-                            fmt::format("class \"{}\" has label {} in the source and {} in the "
-                                        "folder, which numbers the classes that it has",
-                                        name, label, number));
-      }
-      ++number;
-    }
-  }
+  void check_labels() const { note_labels(*place_.notices, place_.classes, labels_); }
 
  private:
   const SetPlace& place_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headrace/storage/ranges.h"
+#include "headrace/storage/sorted_list.h"
 
 namespace headrace::manifest {
 namespace {
@@ -24,31 +25,13 @@ class ListedStore final : public Store {
   }
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
-    constexpr std::size_t kPage = 1000;
-    ListPage page;
-    const std::string& prefix = request.prefix;
-    std::string last_folder;
-    for (std::uint64_t i = objects_.lower_bound(prefix); i < objects_.size(); ++i) {
-      const std::string_view key = objects_.key(i);
-      if (!key.starts_with(prefix)) break;
-      if (key <= request.start_after) continue;
-      const auto slash = request.by_folder ? key.find('/', prefix.size()) : std::string_view::npos;
-      if (slash == std::string_view::npos) {
-        page.objects.push_back({.key = std::string(key),
-                                .size = objects_.bytes(i),
-                                .pin = objects_.pin(i),
-                                .archived = false});
-      } else if (key.substr(0, slash + 1) != last_folder) {
-        last_folder = key.substr(0, slash + 1);
-        page.folders.push_back(last_folder);
-      }
-      if (page.objects.size() + page.folders.size() < kPage) continue;
-      if (stop.stop_requested()) return Error(Code::cancelled, "stopped while listing");
-      HEADRACE_TRY(const bool more, sink(std::exchange(page, {})));
-      if (!more) return {};
-    }
-    HEADRACE_TRY(sink(std::move(page)));
-    return {};
+    const auto info = [this](std::uint64_t i) {
+      return ObjectInfo{.key = std::string(objects_.key(i)),
+                        .size = objects_.bytes(i),
+                        .pin = objects_.pin(i),
+                        .archived = false};
+    };
+    return list_sorted(objects_, info, request, stop, sink);
   }
   void read(ReadRequest request, ReadDone done) override {
     request.key = folder_ + request.key;
