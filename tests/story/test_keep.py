@@ -67,7 +67,7 @@ def test_a_directory_that_others_may_enter_is_refused(pictures, tmp_path):
 
 def test_kills_and_damage_change_no_digest(tmp_path):
     seconds = float(os.environ.get("HEADRACE_TORTURE_SECONDS", 15))
-    done = subprocess.run([sys.executable, ROOT / "tests/torture/keep", "--seconds", str(seconds),
+    done = subprocess.run([sys.executable, ROOT / "tests/torture/keep", "--seconds", str(seconds), "--kills", "100000",
                            "--work", tmp_path], capture_output=True, text=True, timeout=seconds + 300)
     assert done.returncode == 0, done.stderr
     assert "every digest as it must be" in done.stdout
