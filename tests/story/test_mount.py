@@ -14,6 +14,7 @@ import time
 
 import pytest
 import proxy
+import sets
 from cli import HEADRACE, headrace, headrace_json
 
 
@@ -188,6 +189,26 @@ def test_the_inside_of_a_container_in_s3_is_named_once_and_then_kept(packed_s3, 
     assert counts[0]["bytes_origin"] > 0 and counts[0]["errors"] == 0
     # The second one reads pictures only, from the disk; the index and the class list are small.
     assert counts[1]["bytes_origin"] < counts[0]["bytes_origin"] / 4
+
+
+@needs_fuse
+def test_the_inside_of_a_million_records_is_not_held_in_memory(tmp_path):
+    """Names, places and nodes would be 150 MB; what is read ahead to find the names is 30 MB at most."""
+    picture = sets.picture(1, width=8, height=8, kind="PNG", colours=1)
+    peaks = []
+    for count in (1_000, 1_000_000):
+        container = tmp_path / str(count)
+        container.mkdir()
+        sets.recordio(container / "train.rec", ((float(i % 10), picture) for i in range(count)))
+        with mounted(container, tmp_path / "mnt", "--inside") as process:
+            names = os.listdir(tmp_path / "mnt/0003")
+            assert len(names) == count // 10 and len(set(names)) == len(names)
+            for name in (names[0], names[-1]):
+                assert (tmp_path / "mnt/0003" / name).read_bytes() == picture
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            peaks.append(int(re.search(r"^RssAnon:\s+(\d+) kB", status, re.M).group(1)) << 10)
+        (container / "train.rec").unlink()
+    assert peaks[1] <= peaks[0] + (50 << 20), peaks
 
 
 @needs_fuse

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <thread>
 
+#include "headrace/base/byte_budget.h"
 #include "headrace/base/unique_fd.h"
 
 namespace headrace::fetching {
@@ -57,13 +58,16 @@ Result<void> write_at(int fd, ByteSpan bytes, std::uint64_t offset) {
 
 class Workers {
  public:
-  explicit Workers(const Download& what) : what_(what) {}
+  explicit Workers(const Download& what) : what_(what), budget_(what.options.budget_bytes) {}
 
   Result<void> run(const std::stop_token& stop) {
     const std::stop_callback forward(stop, [this] { stop_.request_stop(); });
     {
       std::vector<std::jthread> threads;
-      for (unsigned i = 0; i < std::max(1U, what_.options.workers); ++i) {
+      const std::uint64_t pieces =
+          what_.missing.size() + what_.bytes_total / what_.options.piece_bytes;
+      const auto wanted = std::min<std::uint64_t>(what_.options.workers, pieces);
+      for (std::uint64_t i = 0; i < std::max<std::uint64_t>(1, wanted); ++i) {
         threads.emplace_back([this] { work(); });
       }
     }
@@ -119,6 +123,7 @@ class Workers {
   Result<void> fetch_piece(const Piece& piece) {
     Part& part = *piece.part;
     if (piece.range.length != 0) {
+      const auto room = budget_.reserve(piece.range.length, stop_.get_token());
       auto read = read_now(what_.source, {.key = std::string(what_.objects.key(part.ordinal)),
                                           .range = piece.range,
                                           .pin = what_.objects.pin(part.ordinal),
@@ -159,6 +164,7 @@ class Workers {
   }
 
   const Download& what_;
+  ByteBudget budget_;
   std::stop_source stop_;
   std::atomic<std::uint64_t> bytes_done_ = 0;
   Mutex mutex_;

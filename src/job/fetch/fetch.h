@@ -19,8 +19,10 @@
 namespace headrace {
 
 struct FetchOptions {
-  unsigned workers = 32;  ///< reads in flight; each holds one piece in memory
+  /// Reads in flight: small objects wait for the first byte, many at a time.
+  unsigned workers = 256;
   std::uint64_t piece_bytes = std::uint64_t{4} << 20U;
+  std::uint64_t budget_bytes = std::uint64_t{128} << 20U;  ///< of pieces in memory
   /// Keys that the listing does not give, such as the index beside a single object; what does
   /// not exist is left out.
   std::vector<std::string> also;

@@ -120,6 +120,15 @@ TEST_F(Fetch, TakesLargeObjectsInPieces) {
   expect_all();
 }
 
+TEST_F(Fetch, GoesOnWithABudgetSmallerThanAPiece) {
+  add("large.rec", pattern(1, 100'000));
+  add("small", "x");
+  const auto report = run({.workers = 16, .piece_bytes = 1000, .budget_bytes = 1});
+  ASSERT_TRUE(report.ok()) << report.error().to_string();
+  EXPECT_EQ(reads_of("large.rec"), 100U);
+  expect_all();
+}
+
 TEST_F(Fetch, LeavesWhatIsThereAlone) {
   add("a/1", "one");
   add("a/2", "two");

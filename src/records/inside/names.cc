@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::string_view kMagic = "HRNAMES1";
 constexpr std::size_t kLongest = std::numeric_limits<std::uint16_t>::max();
+/// Side stores take whole blocks of memory: of larger sets, names are found out each time.
+constexpr std::uint64_t kMostKept = std::uint64_t{1} << 22U;
 constexpr std::size_t kPacked = 3 * sizeof(std::uint64_t) + sizeof(std::uint16_t);
 
 template <class T>
@@ -164,7 +166,7 @@ class Namer {
           .advise("a set whose names repeat cannot be shown as folders; read it as it is");
     }
     note_labels(*context_.notices, set_.classes(), labels_);
-    if (options_.side_store != nullptr && hidden_ == 0)
+    if (options_.side_store != nullptr && hidden_ == 0 && names_.size() <= kMostKept)
       std::ignore = options_.side_store->put(key, names_.to_bytes());  // lost: found out again
     return std::move(names_);
   }

@@ -3,9 +3,10 @@
 /// where its picture lies.
 ///
 /// A container says nothing of this in one place, so each frame is read once; what was found is
-/// kept in a SideStore, if there is one, and then found there. Names are those that a conversion to
-/// format `folder` would write (folder/file_name.h). Memory is file-backed: 32 bytes a sample and
-/// its name. Not thread-safe while it grows; any number of readers once `finish` was called.
+/// kept in a SideStore, if there is one (of up to 4 million samples), and then found there. Names
+/// are those that a conversion to format `folder` would write (folder/file_name.h). Memory is
+/// file-backed: 32 bytes a sample and its name. Not thread-safe while it grows; any number of
+/// readers once `finish` was called.
 ///
 ///     HEADRACE_TRY(const auto names, name_samples(store, *set, {}, context));
 #pragma once
