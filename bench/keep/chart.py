@@ -6,7 +6,8 @@ import pathlib
 import subprocess
 
 EPOCHS = 6
-MODES = {"direct": "#555555", "file": "#c0504d", "stream": "#4f81bd", "pipe": "#8064a2", "keep": "#2e8b57"}
+MODES = {"direct": "#555555", "file": "#c0504d", "stream": "#4f81bd", "pipe": "#8064a2", "keep": "#2e8b57",
+         "fastfile": "#d98e04"}
 MEDIUM = "s3-standard"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 420, 70, 110, 50, 50
 
