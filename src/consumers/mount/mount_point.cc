@@ -21,8 +21,6 @@
 #include <sstream>
 #include <thread>
 
-extern char** environ;
-
 namespace headrace::mount {
 namespace {
 
