@@ -80,6 +80,7 @@ Result<int> run(const std::string& text) {
 }  // namespace
 }  // namespace headrace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what cannot be printed ends the program
 int main(int count, char** values) {
   if (count != 2) {
     fmt::print(stderr, "s3_read_rate s3://bucket/prefix/\n");

@@ -13,8 +13,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace {
-namespace HWY_NAMESPACE {
+namespace headrace::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
@@ -63,8 +62,7 @@ void ToBfloat(const std::uint8_t* in, std::uint32_t width, float scale, float bi
   for (; x < width; ++x) out[x] = bfloat_of(static_cast<float>(in[x]) * scale + bias);
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace headrace
+}  // namespace headrace::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

@@ -21,7 +21,7 @@ void resize_to_224(benchmark::State& state, std::int64_t target) {
   const Transform transform;
   std::vector<std::byte> out(transform.sample_bytes());
   Resizer resizer;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     SampleWriter writer(transform, {0, 0, 224, 224}, out);
     resizer.resize({rgb.data(), std::size_t{width} * 3, width, height},
                    {224, 224, {0, 0, 224, 224}}, writer);
@@ -35,6 +35,7 @@ void add_all() {
   for (auto left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
     const auto target = left & -left;
     if (target < 0 || target > HWY_AVX2) continue;
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the library keeps it
     auto* bench = benchmark::RegisterBenchmark(hwy::TargetName(target), resize_to_224, target);
     for (const auto& size :
          {std::pair{150, 120}, {300, 300}, {500, 375}, {1000, 750}, {4000, 3000}}) {

@@ -3,8 +3,7 @@
 #include "headrace/decode/resize_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace {
-namespace HWY_NAMESPACE {
+namespace headrace::HWY_NAMESPACE {
 
 constexpr std::int32_t kHalf = 1 << (ResizeTable::kBits - 1);
 
@@ -65,6 +64,5 @@ inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, fl
   for (std::uint32_t x = 0; x < width; ++x) out[x] = static_cast<float>(in[x]) * scale + bias;
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace headrace
+}  // namespace headrace::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

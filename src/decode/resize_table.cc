@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace headrace {
 
@@ -82,8 +83,10 @@ void ResizeTable::fill_filtered(Weight weight, double radius, std::uint32_t sour
   std::uint32_t most = 1;
   for (std::uint32_t i = 0; i < outputs(); ++i) {
     const double center = (begin + i + 0.5) * scale;
+    // NOLINTBEGIN(bugprone-incorrect-roundings): as Pillow rounds
     first[i] = static_cast<std::uint32_t>(std::max(center - support + 0.5, 0.0));
     const auto to = std::min(static_cast<std::uint32_t>(center + support + 0.5), source);
+    // NOLINTEND(bugprone-incorrect-roundings)
     count[i] = to > first[i] ? to - first[i] : 0;
     most = std::max(most, count[i]);
   }
@@ -110,9 +113,10 @@ void ResizeTable::fill_nearest(std::uint32_t source, std::uint32_t scaled, std::
   weights.assign(first.size() * taps, 0);
   const double step = static_cast<double>(source) / scaled;
   double position = step * 0.5;
-  for (std::uint32_t i = 0; i < begin + size; ++i, position += step) {
+  for (std::uint32_t i = 0; i < begin + size; ++i) {
+    const double here = std::exchange(position, position + step);
     if (i < begin) continue;
-    first[i - begin] = std::min(static_cast<std::uint32_t>(position), source - 1);
+    first[i - begin] = std::min(static_cast<std::uint32_t>(here), source - 1);
     count[i - begin] = 1;
     weights[std::size_t{i - begin} * taps] = kOne;
   }

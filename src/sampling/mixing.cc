@@ -25,7 +25,7 @@ double mixing(const Order& order, std::uint64_t classes, std::uint64_t batch) {
   const double each = static_cast<double>(size) / static_cast<double>(classes);
   double misses = 1;
   for (std::uint64_t k = 0; k < batch; ++k) {
-    const double left = static_cast<double>(size - k);
+    const auto left = static_cast<double>(size - k);
     misses *= std::max(0.0, (left - each) / left);
   }
   const double expected = static_cast<double>(classes) * (1 - misses);

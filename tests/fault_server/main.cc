@@ -83,7 +83,7 @@ int run(const Arguments& arguments) {
     faults->befall(request, right);
   });
   fmt::print("{}\n", server.endpoint());
-  std::fflush(stdout);
+  static_cast<void>(std::fflush(stdout));
   while (std::cin.get() != std::char_traits<char>::eof()) {
   }
   const nlohmann::json report = {{"requests", server.seen().size()},

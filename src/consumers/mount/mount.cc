@@ -63,6 +63,7 @@ class FuseMount final : public Mount {
     if (::access("/usr/bin/fusermount3", X_OK) == 0) flags += ",auto_unmount";
     words.insert(words.end(), {"-o", flags});
     std::vector<char*> argv;
+    argv.reserve(words.size());
     for (auto& word : words) argv.push_back(word.data());
     fuse_args arguments{static_cast<int>(argv.size()), argv.data(), 0};
     session_.reset(fuse_session_new(&arguments, &operations(), sizeof(operations()), &service_));

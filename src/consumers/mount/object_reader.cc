@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <ranges>
+#include <utility>
 
 #include "headrace/storage/ranges.h"
 
@@ -52,11 +54,10 @@ struct ObjectReader::Start {
   ReadRequest request;
 };
 
-ObjectReader::ObjectReader(Store& store, Tree& tree, const Context& context,
-                           const ReaderOptions& options)
+ObjectReader::ObjectReader(Store& store, Tree& tree, Context context, const ReaderOptions& options)
     : store_(store),
       tree_(tree),
-      context_(context),
+      context_(std::move(context)),
       options_(options),
       budget_(options.budget_bytes) {}
 
@@ -234,8 +235,8 @@ std::optional<ByteBudget::Grant> ObjectReader::reserve(std::uint64_t bytes, bool
 
 bool ObjectReader::drop_one(const File& for_whom, bool stale_only) {
   const Nanos now = context_.clock->now();
-  for (auto at = used_.rbegin(); at != used_.rend(); ++at) {
-    File& file = files_.at(*at);
+  for (const NodeId at : std::views::reverse(used_)) {
+    File& file = files_.at(at);
     if (stale_only && (now - file.last_read < kStale || &file == &for_whom)) continue;
     for (auto& [begin, part] : file.parts) {
       if (part->waiting != 0 || (!part->done && part->stop.stop_requested())) continue;

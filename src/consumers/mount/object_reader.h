@@ -46,7 +46,7 @@ struct ReaderCounts {
 class ObjectReader {
  public:
   /// Store and tree must outlive it.
-  ObjectReader(Store& store, Tree& tree, const Context& context, const ReaderOptions& options);
+  ObjectReader(Store& store, Tree& tree, Context context, const ReaderOptions& options);
   ObjectReader(const ObjectReader&) = delete;
   ObjectReader& operator=(const ObjectReader&) = delete;
   /// Stops what is in flight and waits for its end.

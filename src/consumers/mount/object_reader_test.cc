@@ -109,10 +109,10 @@ TEST_F(ObjectReaderTest, HundredsOfFilesShareTheBudget) {
 
 TEST_F(ObjectReaderTest, FilesReadInTheirOrderAreFetchedAhead) {
   std::vector<std::string> texts;
-  for (int i = 0; i < 100; ++i) texts.push_back(add(fmt::format("{:03}", i), 1000 + i));
+  for (std::size_t i = 0; i < 100; ++i) texts.push_back(add(fmt::format("{:03}", i), 1000 + i));
   open(counting_);
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(*get(id(fmt::format("{:03}", i)), 0, 4096), texts[static_cast<std::size_t>(i)]);
+  for (std::size_t i = 0; i < 100; ++i) {
+    ASSERT_EQ(*get(id(fmt::format("{:03}", i)), 0, 4096), texts[i]);
   }
   EXPECT_EQ(counting_.calls(Call::Kind::read), 100U) << "none twice";
   EXPECT_GT(reader_->counts().fetched_ahead, 90U);

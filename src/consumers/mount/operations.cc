@@ -22,7 +22,7 @@ namespace {
 /// Everything is pinned to what was seen first, so the kernel may keep it: a year.
 constexpr double kForever = 365.0 * 86400;
 constexpr std::uint64_t kBlock = 512;            // what st_blocks counts in, always
-constexpr blksize_t kPreferred = 128 * 1024;     // what programs like to read at once
+constexpr blksize_t kPreferred = 128L * 1024;    // what programs like to read at once
 constexpr unsigned kRequestsQueued = 128;        // by the kernel, ahead of its readers
 constexpr unsigned kLargestRequest = 1U << 20U;  // as large as the kernel makes them
 

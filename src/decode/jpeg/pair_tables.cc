@@ -2,6 +2,7 @@
 #include "headrace/decode/jpeg/pair_tables.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "headrace/decode/jpeg/entries.h"
 
@@ -92,6 +93,7 @@ void add_seconds(Seconds& seconds, unsigned look_bits, unsigned ac_look_bits, En
   for (std::size_t at = 0; at < std::size_t{1} << look_bits;) {
     const Entry first = entries[at];
     const std::uint32_t taken = first_bits(first);
+    assert(taken <= look_bits);
     const unsigned left = look_bits - taken;
     if (taken == 0) {
       ++at;

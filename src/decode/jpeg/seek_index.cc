@@ -44,8 +44,8 @@ bool fits(const Checkpoint& checkpoint) {
 std::uint64_t pack(const Checkpoint& checkpoint) {
   std::uint64_t packed = checkpoint.bit;
   for (unsigned i = 0; i < 3; ++i) {
-    const auto biased = static_cast<std::uint64_t>(checkpoint.predictors[i] + kPredictorBias);
-    packed |= biased << (kBitBits + i * kPredictorBits);
+    const auto biased = static_cast<std::uint32_t>(checkpoint.predictors[i] + kPredictorBias);
+    packed |= std::uint64_t{biased} << (kBitBits + i * kPredictorBits);
   }
   return packed;
 }

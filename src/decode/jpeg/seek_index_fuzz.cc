@@ -29,7 +29,8 @@ std::vector<std::byte> lying_index(const SeekIndex& truth, ByteSpan noise, const
     if ((where & 3U) == 3) {
       checkpoint.bit ^= 1U << (what % 28);
     } else {
-      checkpoint.predictors[where & 3U] ^= static_cast<std::int16_t>(1U << (what % 11));
+      std::int16_t& predictor = checkpoint.predictors[where & 3U];
+      predictor = static_cast<std::int16_t>(predictor ^ (1 << (what % 11)));
     }
   }
   return SeekIndex::serialise(checkpoints, truth.interval(), payload);

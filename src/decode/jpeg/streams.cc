@@ -82,6 +82,8 @@ struct Stream {
   bool failed = false;     ///< a code that does not exist, before the end
 };
 
+// Addresses here are moved by arithmetic, without a branch.
+// NOLINTBEGIN(performance-no-int-to-ptr)
 HWY_INLINE const LookPlan& plan_of(const Hot& hot) {
   return *reinterpret_cast<const LookPlan*>(hot.plan);
 }
@@ -139,6 +141,7 @@ HWY_INLINE Hot step(const Hot hot, Stream& s) {
   put(out, place_of(both), rotate<48>(entry));
   return {hot.window << (entry & 63U), both, next_plan(hot.plan, place_of(both))};
 }
+// NOLINTEND(performance-no-int-to-ptr)
 
 /// Until the first of the streams has done its blocks. All in registers, as far as there are any.
 template <std::size_t... kIndex>

@@ -111,7 +111,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void depart(const FlightPtr& flight);
   void launch(const FlightPtr& flight);
   void launch_parked();
-  void give_up(std::deque<FlightPtr> flights);
+  void give_up(const std::deque<FlightPtr>& flights);
   void land(const FlightPtr& flight, const Result<ReadResult>& result);
   void forget(const FlightPtr& flight) HEADRACE_REQUIRES(mutex_) {
     const auto found = flights_.find(flight->id);

@@ -133,7 +133,7 @@ class IndexTest : public ::testing::Test {
 TEST_F(IndexTest, APieceIsFoundByAnyByteOfIt) {
   insert(1, 100'000, 200'000);
   EXPECT_EQ(find(1, 99'999), nullptr);
-  for (const std::uint64_t at : {100'000, 150'000, 299'999}) {
+  for (const std::uint64_t at : {100'000U, 150'000U, 299'999U}) {
     ASSERT_NE(find(1, at), nullptr) << at;
     EXPECT_EQ(find(1, at)->offset, 100'000U);
   }

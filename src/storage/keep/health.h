@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "headrace/base/context.h"
 #include "headrace/base/error.h"
@@ -13,7 +14,7 @@ namespace headrace::keep {
 
 class Health {
  public:
-  explicit Health(const Context& context) : context_(context) {}
+  explicit Health(Context context) : context_(std::move(context)) {}
 
   bool usable() const { return context_.clock->now().count() >= off_until_.load(); }
 

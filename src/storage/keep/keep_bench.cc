@@ -65,21 +65,21 @@ World& world() {
 
 void keep_hits(benchmark::State& state) {
   auto& w = world();
-  for (auto _ : state) w.read_all(*w.keep);
+  for ([[maybe_unused]] auto _ : state) w.read_all(*w.keep);
   state.SetItemsProcessed(state.iterations() * kObjects);
 }
 BENCHMARK(keep_hits)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond);
 
 void local_store(benchmark::State& state) {
   auto& w = world();
-  for (auto _ : state) w.read_all(*w.origin);
+  for ([[maybe_unused]] auto _ : state) w.read_all(*w.origin);
   state.SetItemsProcessed(state.iterations() * kObjects);
 }
 BENCHMARK(local_store)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond);
 
 void plain_pread(benchmark::State& state) {
   auto& w = world();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (const auto& key : w.keys) {
       const UniqueFd fd(::open((w.folder.string() + "/set/" + key).c_str(), O_RDONLY | O_CLOEXEC));
       Buffer buffer(kSize);

@@ -93,7 +93,7 @@ void Engine::close() {
   for (auto& [request, done] : early)
     done(Error(Code::cancelled, "stopped").at(object_place(store_, request.key)));
   for (const FlightPtr& flight : open) flight->stop.request_stop();
-  give_up(std::move(waiting));
+  give_up(waiting);
   for (DiskReadPtr& read : pool_.take_all()) {
     answer(std::move(read), Error(Code::cancelled, "stopped"));
   }
@@ -292,7 +292,7 @@ void Engine::launch_parked() {
   }
 }
 
-void Engine::give_up(std::deque<FlightPtr> flights) {
+void Engine::give_up(const std::deque<FlightPtr>& flights) {
   for (const FlightPtr& flight : flights) {
     {
       const MutexLock lock(mutex_);

@@ -27,9 +27,9 @@ Error stopped() { return {Code::cancelled, "stopped"}; }
 
 class LocalStore final : public Store {
  public:
-  LocalStore(std::string root, const Context& context, const LocalStoreOptions& options)
+  LocalStore(std::string root, Context context, const LocalStoreOptions& options)
       : root_(root.empty() ? "." : std::move(root)),
-        context_(context),
+        context_(std::move(context)),
         durable_(options.durable ? local::Durable::yes : local::Durable::no) {
     const unsigned threads = std::max(options.threads, 1U);
     for (unsigned i = 0; i < threads; ++i)

@@ -24,7 +24,7 @@ Governor::Governor(const GovernorOptions& options)
       limit_(std::clamp(options.begin, options.least, std::max(options.least, options.most))) {}
 
 void Governor::set(double limit) {
-  const double most = static_cast<double>(std::max(options_.least, options_.most));
+  const auto most = static_cast<double>(std::max(options_.least, options_.most));
   limit_ = static_cast<std::size_t>(
       std::clamp(std::round(limit), static_cast<double>(options_.least), most));
 }

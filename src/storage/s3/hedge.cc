@@ -22,7 +22,7 @@ std::size_t HedgePolicy::step_of(Nanos time) {
   const auto octave = static_cast<unsigned>(std::bit_width(value));
   if (octave <= kFirstOctave) return 0;
   const auto eighth = static_cast<std::size_t>((value >> (octave - 4)) & 7U);
-  return std::min((octave - kFirstOctave - 1) * 8 + eighth, kSteps - 1);
+  return std::min(std::size_t{octave - kFirstOctave - 1} * 8 + eighth, kSteps - 1);
 }
 
 Nanos HedgePolicy::end_of(std::size_t step) {

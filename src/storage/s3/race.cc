@@ -13,10 +13,9 @@ namespace {
 /// Into a buffer of its own.
 class WholeRead : public RangeGet {
  public:
-  WholeRead(Service& service, std::string key, std::string place, Span span, std::optional<Pin> pin,
-            ReadDone done)
-      : RangeGet(service, std::move(key), std::move(place), span, std::move(pin)),
-        done_(std::move(done)) {}
+  WholeRead(Service& service, const std::string& key, const std::string& place, Span span,
+            std::optional<Pin> pin, ReadDone done)
+      : RangeGet(service, key, place, span, std::move(pin)), done_(std::move(done)) {}
 
  private:
   Result<std::span<std::byte>> room(std::uint64_t length) override {

@@ -58,11 +58,9 @@ class Parts {
 
 class PartRead final : public RangeGet {
  public:
-  PartRead(Service& service, std::string key, std::string place, Span span, const Pin& pin,
-           std::span<std::byte> into, std::shared_ptr<Parts> parts)
-      : RangeGet(service, std::move(key), std::move(place), span, pin),
-        into_(into),
-        parts_(std::move(parts)) {}
+  PartRead(Service& service, const std::string& key, const std::string& place, Span span,
+           const Pin& pin, std::span<std::byte> into, std::shared_ptr<Parts> parts)
+      : RangeGet(service, key, place, span, pin), into_(into), parts_(std::move(parts)) {}
 
  private:
   Result<std::span<std::byte>> room(std::uint64_t /*length*/) override { return into_; }

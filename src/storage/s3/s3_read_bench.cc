@@ -44,7 +44,7 @@ void small_objects(benchmark::State& state) {
     pins.push_back(*pin);
   }
   const auto in_flight = static_cast<std::ptrdiff_t>(state.range(0));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::counting_semaphore<> slots(in_flight);
     std::latch all(kObjects);
     std::atomic<int> failed{0};
@@ -79,7 +79,7 @@ void large_object(benchmark::State& state) {
   if (store == nullptr) return;
   const auto pin = put(*store, "large", as_byte_span(testing::pattern(1, kSize)), {});
   if (!pin) return state.SkipWithError(pin.error().to_string().c_str());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const auto read = read_now(*store, {.key = "large", .pin = *pin});
     if (!read) return state.SkipWithError(read.error().to_string().c_str());
   }

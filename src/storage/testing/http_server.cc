@@ -193,7 +193,8 @@ bool HttpServer::answer(Wire& wire, const HttpAnswer& answer) {
       ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
       sockaddr nowhere{};
       nowhere.sa_family = AF_UNSPEC;
-      ::connect(fd, &nowhere, sizeof nowhere);  // aborts the connection, the descriptor stays
+      static_cast<void>(
+          ::connect(fd, &nowhere, sizeof nowhere));  // aborts the connection, the descriptor stays
       return false;
     }
     case End::hang: {

@@ -16,7 +16,7 @@ namespace headrace::testing {
 namespace {
 
 /// In a target '+' is itself.
-std::string decode(std::string text) {
+std::string decode(std::string_view text) {
   std::string plus;
   for (const char c : text) plus += c == '+' ? std::string("%2B") : std::string(1, c);
   return s3::decode_form(plus);
@@ -298,7 +298,7 @@ HttpAnswer S3TestServer::list(const S3Seen& request) {
     at = last == entries.end() ? 0 : static_cast<std::size_t>(last - entries.begin()) + 1;
   }
   const std::size_t end = std::min(at + habits_.page, entries.size());
-  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><ListBucketResult>";
+  std::string xml = R"(<?xml version="1.0" encoding="UTF-8"?><ListBucketResult>)";
   if (encoded) xml += "<EncodingType>url</EncodingType>";
   xml += fmt::format("<IsTruncated>{}</IsTruncated>", end < entries.size());
   if (end < entries.size() && v1 && habits_.next_marker)

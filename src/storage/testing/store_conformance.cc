@@ -297,6 +297,7 @@ class Conformance : public ::testing::Test {
     std::atomic<int> wrong{0};
     {
       std::vector<std::jthread> threads;
+      threads.reserve(4);
       for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&, t] {
           for (int i = 0; i < 10; ++i) {
@@ -327,7 +328,7 @@ class Conformance : public ::testing::Test {
       std::atomic<int> calls{0};
       std::latch all(20);
       for (int i = 0; i < 20; ++i) {
-        store().read({.key = "a", .stop = stop.get_token()}, [&](Result<ReadResult> result) {
+        store().read({.key = "a", .stop = stop.get_token()}, [&](const Result<ReadResult>& result) {
           if (!result.ok() && result.error().code() != Code::cancelled) calls += 1000;
           ++calls;
           all.count_down();

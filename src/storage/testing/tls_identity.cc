@@ -70,7 +70,8 @@ struct TlsIdentity::Parts {
 };
 
 TlsIdentity::TlsIdentity() : parts_(std::make_unique<Parts>()) {
-  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that the client may have closed
+  static_cast<void>(
+      std::signal(SIGPIPE, SIG_IGN));  // OpenSSL writes to sockets that the client may have closed
   if (SSL_CTX_use_certificate(parts_->context.get(), parts_->certificate.get()) != 1 ||
       SSL_CTX_use_PrivateKey(parts_->context.get(), parts_->key.get()) != 1) {
     throw std::runtime_error("no identity for the test server");
