@@ -35,7 +35,6 @@ void add_all() {
   for (auto left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
     const auto target = left & -left;
     if (target < 0 || target > HWY_AVX2) continue;
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the library keeps it
     auto* bench = benchmark::RegisterBenchmark(hwy::TargetName(target), resize_to_224, target);
     for (const auto& size :
          {std::pair{150, 120}, {300, 300}, {500, 375}, {1000, 750}, {4000, 3000}}) {

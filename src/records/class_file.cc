@@ -59,8 +59,12 @@ Result<std::vector<std::string>> read_class_file(Store& store, const std::string
 Result<ClassLabels> ClassLabels::make(std::vector<std::string> own,
                                       const std::vector<std::string>& authority, Notices& notices) {
   ClassLabels labels;
-  if (own.empty() || own == authority || authority.empty()) {
-    labels.names_ = authority.empty() ? std::move(own) : authority;
+  if (authority.empty()) {
+    labels.names_ = std::move(own);
+    return labels;
+  }
+  if (own.empty() || own == authority) {
+    labels.names_ = authority;
     return labels;
   }
   std::vector<std::string> sorted = own;

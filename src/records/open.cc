@@ -87,7 +87,7 @@ class Finder {
 std::uint64_t record_number(const Dataset& set, SampleId id) {
   const std::string key = set.locate(id).key;
   std::uint64_t low = 0;  // samples of one object are neighbours, in order
-  std::uint64_t high = static_cast<std::uint64_t>(id);
+  auto high = static_cast<std::uint64_t>(id);
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (set.locate(SampleId{middle}).key < key) {
@@ -119,7 +119,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& conte
                  "check that packing or copying was finished")
         .at(store.describe());
   }
-  return Result<std::unique_ptr<Dataset>>(std::move(set));
+  return {std::move(set)};
 }
 
 }  // namespace headrace

@@ -47,12 +47,12 @@ class ReadAhead {
             const std::stop_token& stop)
       : ReadAhead(store, set, {.begin = 0, .end = set.size(), .takes = {}}, options, stop) {}
   ReadAhead(Store& store, const Dataset& set, Stretch stretch, const ReadAheadOptions& options,
-            const std::stop_token& stop)
+            std::stop_token stop)
       : store_(frames_of(set, store)),
         set_(set),
         stretch_(std::move(stretch)),
         options_(options),
-        stop_(stop),
+        stop_(std::move(stop)),
         next_(stretch_.begin) {}
 
   /// The next frame, or why it could not be read; nothing after the last.

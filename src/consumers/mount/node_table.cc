@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <vector>
 
 #include "headrace/base/digest.h"
@@ -165,9 +164,9 @@ std::string NodeTable::key(NodeId id) const {
   std::vector<NodeId> path;
   for (NodeId at = id; at != kRoot; at = record(at).parent) path.push_back(at);
   std::string key;
-  for (const NodeId at : std::views::reverse(path)) {
-    key += name(at);
-    if (record(at).folder) key += '/';
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    key += name(*at);
+    if (record(*at).folder) key += '/';
   }
   return key;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <ranges>
 #include <utility>
 
 #include "headrace/storage/ranges.h"
@@ -235,8 +234,8 @@ std::optional<ByteBudget::Grant> ObjectReader::reserve(std::uint64_t bytes, bool
 
 bool ObjectReader::drop_one(const File& for_whom, bool stale_only) {
   const Nanos now = context_.clock->now();
-  for (const NodeId at : std::views::reverse(used_)) {
-    File& file = files_.at(at);
+  for (auto at = used_.rbegin(); at != used_.rend(); ++at) {
+    File& file = files_.at(*at);
     if (stale_only && (now - file.last_read < kStale || &file == &for_whom)) continue;
     for (auto& [begin, part] : file.parts) {
       if (part->waiting != 0 || (!part->done && part->stop.stop_requested())) continue;

@@ -2,7 +2,6 @@
 #include "headrace/decode/jpeg/pair_tables.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "headrace/decode/jpeg/entries.h"
 
@@ -90,19 +89,20 @@ namespace {
 /// Where the look holds a whole AC symbol behind the first one, both become one entry.
 template <class Seconds>
 void add_seconds(Seconds& seconds, unsigned look_bits, unsigned ac_look_bits, Entry* entries) {
-  for (std::size_t at = 0; at < std::size_t{1} << look_bits;) {
+  const std::size_t size = std::size_t{1} << look_bits;
+  for (std::size_t at = 0; at < size;) {
     const Entry first = entries[at];
     const std::uint32_t taken = first_bits(first);
-    assert(taken <= look_bits);
-    const unsigned left = look_bits - taken;
     if (taken == 0) {
       ++at;
       continue;
     }
+    const unsigned left = look_bits - taken;
+    const std::size_t alike = size >> taken;  // entries that begin with this symbol
     if (left >= 2 && left + 1 < ac_look_bits && !alone_at_end(first)) {
-      fill_pairs(first, seconds.of(left), std::size_t{1} << left, entries + at);
+      fill_pairs(first, seconds.of(left), alike, entries + at);
     }
-    at += std::size_t{1} << left;
+    at += alike;
   }
 }
 

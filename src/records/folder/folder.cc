@@ -198,6 +198,7 @@ Result<std::unique_ptr<Dataset>> open_folder(Store& store, const Context& contex
     numbers.emplace(name, static_cast<std::uint32_t>(numbers.size()));
   }
   std::vector<std::uint32_t> labels;
+  labels.reserve(names.size());
   for (const std::string& name : names) labels.push_back(numbers.at(name));
   return std::make_unique<Folder>(std::move(objects), *std::move(classes), std::move(starts),
                                   std::move(labels));

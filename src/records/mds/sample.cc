@@ -44,7 +44,7 @@ std::string described(std::span<const Column> columns) {
 }
 
 float half_to_float(std::uint16_t bits) {
-  const int exponent = bits >> 10U & 0x1fU;
+  const auto exponent = static_cast<int>(bits >> 10U & 0x1fU);
   const auto fraction = static_cast<float>(bits & 0x3ffU);
   const float sign = (bits & 0x8000U) != 0 ? -1.0F : 1.0F;
   if (exponent == 31) return fraction == 0 ? sign * HUGE_VALF : std::nanf("");
