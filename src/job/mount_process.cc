@@ -22,8 +22,6 @@
 #include "headrace/base/process.h"
 #include "headrace/consumers/mount/mount_point.h"
 
-extern char** environ;
-
 namespace headrace {
 namespace {
 
@@ -64,6 +62,7 @@ class Spawn {
   void give(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
   Result<pid_t> run(std::vector<std::string> words) {
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     pid_t child = 0;

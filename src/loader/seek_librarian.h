@@ -18,8 +18,8 @@ namespace headrace {
 class SeekLibrarian {
  public:
   /// Begins to load at once. The memory must outlive it.
-  SeekLibrarian(SeekShelf shelf, SeekMemory& memory, const Context& context)
-      : shelf_(std::move(shelf)), memory_(memory), context_(context) {
+  SeekLibrarian(SeekShelf shelf, SeekMemory& memory, Context context)
+      : shelf_(std::move(shelf)), memory_(memory), context_(std::move(context)) {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
   SeekLibrarian(const SeekLibrarian&) = delete;

@@ -93,7 +93,7 @@ class Formats : public ::testing::TestWithParam<const Format*> {};
 TEST_P(Formats, GiveBackOrderLabelsAndPayloads) {
   const Format& format = *GetParam();
   const auto given = samples(40);
-  for (const std::uint64_t shards : {1, 3}) {
+  for (const std::uint64_t shards : {1U, 3U}) {
     for (const bool with_files : {true, false}) {
       SCOPED_TRACE(fmt::format("{} shards, paths: {}", shards, with_files));
       MemoryStore store;

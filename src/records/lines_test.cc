@@ -30,7 +30,7 @@ std::vector<std::string> lines(const std::string& text, std::size_t piece) {
 }
 
 TEST(Lines, PiecesAndLineEndsDoNotMatter) {
-  for (const std::size_t piece : {1, 2, 3, 100}) {
+  for (const std::size_t piece : {1U, 2U, 3U, 100U}) {
     EXPECT_THAT(lines("one\ntwo\r\n\nlast", piece), ElementsAre("one", "two", "", "last"));
     EXPECT_THAT(lines("one\n", piece), ElementsAre("one"));
     EXPECT_THAT(lines("", piece), ElementsAre());

@@ -119,7 +119,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& conte
                  "check that packing or copying was finished")
         .at(store.describe());
   }
-  return {std::move(set)};
+  return set;
 }
 
 }  // namespace headrace

@@ -61,7 +61,7 @@ class ConvertTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const std::string magic("\x0a\x23\xd7\xce", 4);
-    for (int i = 0; i < 100; ++i) {
+    for (unsigned i = 0; i < 100; ++i) {
       // "a-b/" sorts before "a/", class "a" before "a-b"; some pictures hold the magic
       const auto key = fmt::format("{}/{}.jpg", i % 3 == 0 ? "a-b" : i % 3 == 1 ? "a" : "z", i);
       std::string picture = fmt::format("picture {} {}", i, std::string(i * 17 % 40, 'x'));

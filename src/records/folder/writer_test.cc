@@ -42,7 +42,7 @@ class FolderWriterTest : public ::testing::Test {
 
   MemoryStore source_;
   MemoryStore folder_;
-  const Context context_;
+  Context context_;
 };
 
 TEST_F(FolderWriterTest, AFolderIsCopiedAsItIs) {

@@ -259,7 +259,7 @@ TEST(Recordio, ScanIsTheSameForAnyStretchAndThreads) {
     ASSERT_TRUE(info);
     const auto whole = scan(store, *info, recordio::kFraming, {.threads = 1}, {});
     ASSERT_TRUE(whole);
-    for (const std::uint64_t stretch : {4096, 20000, 65536}) {
+    for (const std::uint64_t stretch : {4096U, 20000U, 65536U}) {
       const auto cut =
           scan(store, *info, recordio::kFraming, {.threads = 3, .stretch_bytes = stretch}, {});
       ASSERT_TRUE(cut);

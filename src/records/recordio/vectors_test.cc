@@ -206,7 +206,7 @@ TEST(MxnetVectors, PiecesDoNotMatter) {
     SCOPED_TRACE(name);
     const Bytes file = read_file(damaged_file(name));
     const Content whole = read_all(file);
-    for (const std::size_t piece : {61, 4096, 50000}) {
+    for (const std::size_t piece : {61U, 4096U, 50000U}) {
       for (const bool sized : {false, true}) {
         const auto source = make_piece_source(file, piece, sized);
         const Content content = read_all(*source, file.size());

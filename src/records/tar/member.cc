@@ -24,9 +24,8 @@ std::size_t cut_of(std::string_view name) {
   if (name.size() <= kNameBytes) return 0;
   const auto from = name.size() - kNameBytes - 1;  // the earliest slash that leaves a short name
   const auto slash = name.find('/', from);
-  return slash == std::string_view::npos || slash > kPrefixBytes || slash + 1 == name.size()
-             ? 0
-             : slash;
+  const bool fits = slash <= kPrefixBytes && slash + 1 != name.size();  // none: npos does not
+  return fits ? slash : 0;
 }
 
 void append_header(std::string_view name, std::string_view prefix, std::uint64_t size, char type,

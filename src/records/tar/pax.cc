@@ -23,7 +23,7 @@ Result<std::vector<std::pair<std::string_view, std::string_view>>> parse_pax(Byt
   std::string_view rest = as_text(records);
   while (!rest.empty()) {
     const auto space = rest.find(' ');
-    if (space == std::string_view::npos || space > 20)
+    if (space > 20)  // or none
       return Error(Code::corrupt, "a pax record without a length");
     HEADRACE_TRY(const auto length, parse_decimal(rest.substr(0, space)));
     if (length <= space + 1 || length > rest.size() || rest[length - 1] != '\n')

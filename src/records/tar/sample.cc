@@ -94,10 +94,10 @@ Result<Members> read_members(const Bytes& frame) {
     if (members.fields.empty()) members.key = name->key;
     if (name->key != members.key)
       return Error(Code::corrupt,
-                   fmt::format("\"{}\" among the members of \"{}\"", entry.name, members.key));
+                   fmt::format(R"("{}" among the members of "{}")", entry.name, members.key));
     if (find(members, name->field) != nullptr) {
       return Error(Code::corrupt,
-                   fmt::format("sample \"{}\" has two fields \"{}\"", members.key, name->field));
+                   fmt::format(R"(sample "{}" has two fields "{}")", members.key, name->field));
     }
     Bytes content = frame.slice(entry.data, entry.stored);
     if (entry.sparse) {

@@ -169,7 +169,7 @@ void expect_scan_is_one_walk(const std::string& content) {
   const auto info = store.head("x", {});
   const auto whole = scan(store, *info, kFraming, {.threads = 1}, {});
   ASSERT_TRUE(whole);
-  for (const std::uint64_t stretch : {512, 1536, 4096}) {
+  for (const std::uint64_t stretch : {512U, 1536U, 4096U}) {
     const auto parts = scan(store, *info, kFraming, {.threads = 4, .stretch_bytes = stretch}, {});
     ASSERT_TRUE(parts);
     ASSERT_EQ(parts->frames().size(), whole->frames().size()) << stretch;

@@ -43,7 +43,7 @@ TEST(Crc32c, InstructionAndTablesAgreeAtEveryLengthAndAlignment) {
     const ByteSpan part = all.subspan(length % 13, length);
     ASSERT_EQ(crc32c(part), crc32c_portable(part)) << length;
   }
-  for (const std::size_t length : {24575, 24576, 24577, 25344, 49153, 69990}) {
+  for (const std::size_t length : {24575U, 24576U, 24577U, 25344U, 49153U, 69990U}) {
     const ByteSpan part = all.subspan(3, length);
     EXPECT_EQ(crc32c(part), crc32c_portable(part)) << length;
   }
@@ -52,7 +52,7 @@ TEST(Crc32c, InstructionAndTablesAgreeAtEveryLengthAndAlignment) {
 TEST(Crc32c, GoesOnWhereAnotherEnded) {
   const std::string text(40000, 'h');
   const ByteSpan all = as_byte_span(text);
-  for (const std::size_t cut : {0, 1, 8, 8191, 24576, 40000})
+  for (const std::size_t cut : {0U, 1U, 8U, 8191U, 24576U, 40000U})
     EXPECT_EQ(crc32c(all.subspan(cut), crc32c(all.first(cut))), crc32c(all)) << cut;
 }
 

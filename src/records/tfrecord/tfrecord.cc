@@ -242,7 +242,7 @@ Result<std::unique_ptr<Dataset>> open_tfrecord(Store& store, const Context& cont
   auto set = std::make_unique<TfrecordSet>(std::move(index), std::move(tables), std::move(classes),
                                            std::move(reading));
   HEADRACE_TRY(set->settle_label_base(store, *context.notices, options.stop));
-  return Result<std::unique_ptr<Dataset>>(std::move(set));
+  return std::unique_ptr<Dataset>(std::move(set));
 }
 
 }  // namespace headrace

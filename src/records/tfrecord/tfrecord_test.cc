@@ -242,7 +242,7 @@ TEST(Tfrecord, StretchesDoNotMatter) {
   add(store, "x", file.span());
   const auto info = store.head("x", {});
   const auto whole = scan(store, *info, tfrecord::kFraming, {.threads = 1}, {});
-  for (const std::uint64_t stretch : {4000, 10000, 64000}) {
+  for (const std::uint64_t stretch : {4000U, 10000U, 64000U}) {
     const auto parts =
         scan(store, *info, tfrecord::kFraming, {.threads = 4, .stretch_bytes = stretch}, {});
     EXPECT_EQ(parts->to_bytes(), whole->to_bytes()) << stretch;

@@ -59,7 +59,7 @@ TEST(Unpack, EveryCodecGivesWhatWasPutIn) {
     const Read whole = read_all(file, one.codec);
     EXPECT_FALSE(whole.failure) << whole.failure->to_string();
     EXPECT_EQ(whole.content.size(), one.bytes);
-    for (const std::size_t piece : {1, 977}) {
+    for (const std::size_t piece : {1U, 977U}) {
       const Read pieces = read_all(file, one.codec, piece);
       EXPECT_EQ(pieces.content, whole.content);
       EXPECT_FALSE(pieces.failure);

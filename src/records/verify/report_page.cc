@@ -68,7 +68,7 @@ std::string base64(ByteSpan bytes) {
 
 std::string bytes_text(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (value >= 1000 && unit + 1 < kUnits.size()) {
     value /= 1000;
@@ -92,7 +92,7 @@ std::string chart(const Bars& bars) {
   constexpr double kWidth = 620;
   std::uint64_t most = 1;
   for (const auto& [name, count] : bars) most = std::max(most, count);
-  std::string svg = fmt::format("<svg viewBox=\"0 0 900 {}\" role=\"img\">",
+  std::string svg = fmt::format(R"(<svg viewBox="0 0 900 {}" role="img">)",
                                 kLine * static_cast<double>(bars.size()));
   double y = 0;
   for (const auto& [name, count] : bars) {
@@ -109,7 +109,7 @@ std::string chart(const Bars& bars) {
 }
 
 std::string tile(std::string_view what, const std::string& value, bool bad = false) {
-  return fmt::format("<div class=\"tile\"><span class=\"soft\">{}</span><b{}>{}</b></div>", what,
+  return fmt::format(R"(<div class="tile"><span class="soft">{}</span><b{}>{}</b></div>)", what,
                      bad ? " class=\"bad\"" : "", escaped(value));
 }
 
@@ -118,7 +118,7 @@ std::string figure(const PageContext& context, std::uint64_t sample, const std::
   std::string picture = "<div class=\"none\">not shown</div>";
   if (found != context.pictures.end()) {
     const std::string_view kind = picture_kind(found->second.span());
-    picture = fmt::format("<img alt=\"\" src=\"data:image/{};base64,{}\">",
+    picture = fmt::format(R"(<img alt="" src="data:image/{};base64,{}">)",
                           kind == "unknown" ? std::string_view("jpeg") : kind,
                           base64(found->second.span()));
   }
@@ -209,7 +209,7 @@ class Page {
 
   void bad() {
     if (report_.first_bad.empty()) return;
-    html_ += "<h2 class=\"bad\">Bad samples</h2><div class=\"card pictures\">";
+    html_ += R"(<h2 class="bad">Bad samples</h2><div class="card pictures">)";
     const std::span<const BadSample> all(report_.first_bad);
     for (const BadSample& one : all.first(std::min(kPictures, all.size()))) {
       html_ += figure(context_, one.sample,

@@ -118,7 +118,7 @@ TEST(Verify, AnObjectThatChangedIsBad) {
 // Promise V1: The report of `verify` does not depend on the number of jobs.
 TEST(Verify, JobsChangeNothingInTheReport) {
   MemoryStore store;
-  for (int i = 0; i < 10'000; ++i) {
+  for (unsigned i = 0; i < 10'000; ++i) {
     const std::string content = fmt::format("picture {} {}", i % 900, std::string(i % 97, 'x'));
     add(store, fmt::format("c{}/{:05}", i % 7, i), i % 13 == 0 ? content : jpeg(content));
   }
