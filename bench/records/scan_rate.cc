@@ -2,6 +2,7 @@
 // Reads a container from its first record to its last as a user of the readers does, and prints
 // what that took: scan_rate recordio|tfrecord FILE
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <cstdint>
@@ -38,9 +39,10 @@ Result<Scanned> scan_all(ByteSource& source) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what cannot be printed ends the program
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: scan_rate recordio|tfrecord FILE\n");
+    fmt::print(stderr, "usage: scan_rate recordio|tfrecord FILE\n");
     return 2;
   }
   const std::string_view format = argv[1];
@@ -55,11 +57,11 @@ int main(int argc, char** argv) {
                                             : scan_all<recordio::RecordReader>(*source);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   if (!scanned) {
-    std::fprintf(stderr, "%s\n", scanned.error().to_string().c_str());
+    fmt::print(stderr, "{}\n", scanned.error().to_string());
     return 1;
   }
   const nlohmann::json line{
       {"records", scanned->records}, {"bytes", scanned->bytes}, {"seconds", taken.count()}};
-  std::puts(line.dump().c_str());
+  fmt::print("{}\n", line.dump());
   return 0;
 }
