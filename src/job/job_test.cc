@@ -55,7 +55,7 @@ TEST_F(JobTest, DeliversTheSameInEveryMode) {
   for (const Mode mode : {Mode::file, Mode::stream, Mode::keep, Mode::pipe}) {
     const auto got = run(options(mode));
     ASSERT_EQ(got.size(), 2U) << to_string(mode);
-    for (int epoch = 0; epoch < 2; ++epoch) {
+    for (std::size_t epoch = 0; epoch < 2; ++epoch) {
       EXPECT_EQ(got[epoch].ledger, wanted[epoch].ledger) << to_string(mode);
       EXPECT_EQ(got[epoch].order_digest, wanted[epoch].order_digest) << to_string(mode);
       EXPECT_EQ(got[epoch].set_digest, wanted[epoch].set_digest) << to_string(mode);
@@ -165,7 +165,7 @@ TEST_F(JobTest, ResumesInEveryMode) {
     job = Error(Code::cancelled, "ended");
     const auto got = run(rest);
     ASSERT_EQ(got.size(), 2U);
-    for (int epoch = 0; epoch < 2; ++epoch) {
+    for (std::size_t epoch = 0; epoch < 2; ++epoch) {
       EXPECT_EQ(got[epoch].order_digest, wanted[epoch].order_digest) << to_string(mode);
       EXPECT_EQ(got[epoch].ledger, wanted[epoch].ledger);
     }

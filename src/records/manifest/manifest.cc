@@ -156,7 +156,7 @@ Result<std::unique_ptr<Dataset>> open_manifest(Store& store, const Context& cont
   if (!manifest::is_array(head.text())) return open_lists(store, context, options, manifests);
   if (manifests.size() > 1) {
     return Error(Code::invalid,
-                 fmt::format(R"({} manifests, such as "{}" and "{}"), manifests.size(),
+                 fmt::format(R"({} manifests, such as "{}" and "{}")", manifests.size(),
                              manifests[0].key, manifests[1].key),
                  "name one of them")
         .at(store.describe());
