@@ -25,6 +25,7 @@ double pro_rata(const StoragePrice& price, double gigabytes, double seconds) {
 template <class Map>
 Error unknown_row(const std::string& what, const std::string& name, const Map& known) {
   std::vector<std::string_view> names;
+  names.reserve(known.size());
   for (const auto& [key, value] : known) names.push_back(key);
   return {Code::invalid, fmt::format("{} names \"{}\", which storage has no row for", what, name),
           fmt::format("it has {}", fmt::join(names, ", "))};

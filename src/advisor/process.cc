@@ -68,6 +68,7 @@ class SpawnSettings {
 
   Result<pid_t> spawn(const std::vector<std::string>& argv) const {
     std::vector<char*> pointers;
+    pointers.reserve(argv.size() + 1);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): posix_spawn's signature; it only reads
     for (const auto& argument : argv) pointers.push_back(const_cast<char*>(argument.c_str()));
     pointers.push_back(nullptr);

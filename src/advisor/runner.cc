@@ -60,7 +60,7 @@ std::string obstacle(Mode mode, const SetSpec& set, const SetInfo& info) {
   if (mode == Mode::direct && in_bucket(set.uri) && set.local.empty()) {
     return "needs a copy on a disk or mount of this machine: --local PATH";
   }
-  if (const std::string why = why_not_here(mode); !why.empty()) return why;
+  if (std::string why = why_not_here(mode); !why.empty()) return why;
   const bool pictures = info.format == "folder" || info.format == "lst" || info.format == "csv";
   if (mode == Mode::pipe && pictures) {
     return "needs packing (headrace pack) or pairs of picture and label: a pipe of bare pictures "
