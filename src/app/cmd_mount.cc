@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "command.h"
 #include "headrace/base/mutex.h"
@@ -73,7 +74,7 @@ void say_mounted(const Arguments& arguments, const std::string& what) {
   } else {
     fmt::print("mounted {} at {}\n", what, arguments.folder);
   }
-  std::fflush(stdout);
+  std::ignore = std::fflush(stdout);
 }
 
 void say_ended(const Arguments& arguments, const mount::MountStats& stats, const Metrics& metrics) {

@@ -16,6 +16,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "headrace/storage/testing/s3_faults.h"
@@ -83,7 +84,7 @@ int run(const Arguments& arguments) {
     faults->befall(request, right);
   });
   fmt::print("{}\n", server.endpoint());
-  static_cast<void>(std::fflush(stdout));
+  std::ignore = std::fflush(stdout);
   while (std::cin.get() != std::char_traits<char>::eof()) {
   }
   const nlohmann::json report = {{"requests", server.seen().size()},

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
+#include <tuple>
 
 namespace headrace::testing {
 
@@ -193,8 +194,8 @@ bool HttpServer::answer(Wire& wire, const HttpAnswer& answer) {
       ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
       sockaddr nowhere{};
       nowhere.sa_family = AF_UNSPEC;
-      static_cast<void>(
-          ::connect(fd, &nowhere, sizeof nowhere));  // aborts the connection, the descriptor stays
+      std::ignore =
+          ::connect(fd, &nowhere, sizeof nowhere);  // aborts the connection, the descriptor stays
       return false;
     }
     case End::hang: {

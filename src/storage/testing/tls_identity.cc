@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <stdexcept>
+#include <tuple>
 
 namespace headrace::testing {
 namespace {
@@ -70,8 +71,8 @@ struct TlsIdentity::Parts {
 };
 
 TlsIdentity::TlsIdentity() : parts_(std::make_unique<Parts>()) {
-  static_cast<void>(
-      std::signal(SIGPIPE, SIG_IGN));  // OpenSSL writes to sockets that the client may have closed
+  std::ignore =
+      std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that the client may have closed
   if (SSL_CTX_use_certificate(parts_->context.get(), parts_->certificate.get()) != 1 ||
       SSL_CTX_use_PrivateKey(parts_->context.get(), parts_->key.get()) != 1) {
     throw std::runtime_error("no identity for the test server");
