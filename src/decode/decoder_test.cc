@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -304,6 +305,36 @@ TEST(Decoder, ABufferOfTheWrongSizeIsInvalid) {
   const auto done = decoder.decode_into(as_byte_span(bytes), Transform{}, {}, out);
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code(), Code::invalid);
+}
+
+// Promise X1: A picture that lacks a table is not decoded by that of another picture.
+TEST(Decoder, NoTableOutlivesItsPicture) {
+  const auto ordinary = picture("jpeg/baseline_444.jpg");
+  auto without_dqt = ordinary;
+  for (auto at = without_dqt.find("\xff\xdb"); at != std::string::npos;
+       at = without_dqt.find("\xff\xdb")) {
+    const auto high = static_cast<unsigned char>(without_dqt[at + 2]);
+    const auto low = static_cast<unsigned char>(without_dqt[at + 3]);
+    without_dqt.erase(at, 2 + high * 256U + low);
+  }
+  for (const auto& odd :
+       {picture("jpeg/missing_dht.jpg"), without_dqt, picture("jpeg/progressive_420.jpg")}) {
+    ASSERT_FALSE(odd.empty());
+    DecodeLimits by_library;
+    by_library.library_only = true;
+    Decoder fresh(by_library);
+    Decoder used(by_library);
+    ASSERT_TRUE(used.decode(as_byte_span(ordinary)).ok());
+    const auto want = fresh.decode(as_byte_span(odd));
+    const auto got = used.decode(as_byte_span(odd));
+    ASSERT_EQ(got.ok(), want.ok());
+    if (!want.ok()) {
+      EXPECT_EQ(got.error().to_string(), want.error().to_string());
+    } else {
+      EXPECT_TRUE(std::equal(got->rgb.begin(), got->rgb.end(), want->rgb.begin(), want->rgb.end()));
+      EXPECT_EQ(got->warnings, want->warnings);
+    }
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 #include <csetjmp>
 #include <cstdio>
+#include <iterator>
 // jpeglib.h needs FILE and size_t declared before it.
 #include <jerror.h>
 #include <jpeglib.h>
@@ -114,6 +115,38 @@ bool read_header(Engine& engine, const unsigned char* data, std::size_t size) {
   return jpeg_read_header(&engine.info, TRUE) == JPEG_HEADER_OK;
 }
 
+/// In libjpeg tables outlive their picture, for streams that send them once. Here every picture
+/// stands alone: one that lacks a table must not be decoded by that of the picture before it.
+void forget_tables(jpeg_decompress_struct& info) {
+  const auto forget_codes = [](auto& tables) {
+    for (JHUFF_TBL* table : tables) {
+      if (table != nullptr) std::fill(std::begin(table->bits), std::end(table->bits), UINT8{0});
+    }
+  };
+  forget_codes(info.dc_huff_tbl_ptrs);
+  forget_codes(info.ac_huff_tbl_ptrs);
+  for (JQUANT_TBL* table : info.quant_tbl_ptrs) {
+    if (table != nullptr)
+      std::fill(std::begin(table->quantval), std::end(table->quantval), UINT16{0});
+  }
+}
+
+/// Whether a forgotten table has not come again by the first scan.
+bool has_forgotten_tables(const jpeg_decompress_struct& info) {
+  const auto is_zero = [](const auto& values) {
+    return std::all_of(std::begin(values), std::end(values), [](auto value) { return value == 0; });
+  };
+  const auto any_code = [&](const auto& tables) {
+    return std::any_of(std::begin(tables), std::end(tables), [&](const JHUFF_TBL* table) {
+      return table != nullptr && is_zero(table->bits);
+    });
+  };
+  return any_code(info.dc_huff_tbl_ptrs) || any_code(info.ac_huff_tbl_ptrs) ||
+         std::any_of(
+             std::begin(info.quant_tbl_ptrs), std::end(info.quant_tbl_ptrs),
+             [&](const JQUANT_TBL* table) { return table != nullptr && is_zero(table->quantval); });
+}
+
 /// djpeg's and Pillow's rule, on the samples as they are stored (Adobe's are inverted).
 void cmyk_to_rgb(const std::uint8_t* cmyk, std::uint8_t* rgb, std::uint32_t width) {
   for (std::uint32_t x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
@@ -199,7 +232,18 @@ Result<PictureInfo> JpegLibrary::open(ByteSpan encoded, const DecodeLimits& limi
   started_ = false;
   // libjpeg takes unsigned char; the bytes are only read.
   const auto* data = static_cast<const unsigned char*>(static_cast<const void*>(encoded.data()));
+  forget_tables(engine_->info);
   if (!read_header(*engine_, data, encoded.size())) return failure();
+  if (has_forgotten_tables(engine_->info)) {
+    // Rare (and after ordinary pictures every progressive one): as a new decoder would read it.
+    jpeg_destroy_decompress(&engine_->info);
+    reset(*engine_, limits);
+    if (!create(*engine_)) {
+      engine_.reset();
+      return Error(Code::exhausted, "libjpeg-turbo could not be set up");
+    }
+    if (!read_header(*engine_, data, encoded.size())) return failure();
+  }
   auto& info = engine_->info;
   const auto pixels = std::uint64_t{info.image_width} * info.image_height;
   if (pixels > limits.pixels) {

@@ -2,11 +2,14 @@
 // Every file of tests/data/vectors: the verdict, the size and the pixels that the reference
 // libraries gave.
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
+#include "headrace/decode/decoder.h"
 #include "headrace/decode/picture_report.h"
 
 namespace headrace {
@@ -62,6 +65,63 @@ TEST(Vectors, EveryPictureHasItsVerdictAndPixels) {
       EXPECT_NE(report.reason, "");
     }
   }
+}
+
+// Each crop by our own decoder, first without an index and then by the one it made, against
+// libjpeg-turbo on the whole picture; on every vector unit and on the plain form.
+TEST(Vectors, EveryCropIsTheSameOnEveryUnit) {
+  const char* const asked = std::getenv("HEADRACE_CORPUS");  // NOLINT(concurrency-mt-unsafe)
+  const std::uint64_t crops = asked == nullptr ? 1 : 20;
+  DecodeLimits by_library;
+  by_library.library_only = true;
+  Decoder own;
+  Decoder library(by_library);
+  Transform transform;
+  transform.width = 60;
+  transform.height = 44;
+  transform.layout = Layout::nhwc_u8;
+  std::vector<std::byte> want(transform.sample_bytes());
+  std::vector<std::byte> got(transform.sample_bytes());
+  std::uint64_t seen = 0;
+  std::uint64_t indexed = 0;
+  for (const auto& expected : expectations()) {
+    if (expected.verdict != "decodes" || !expected.file.starts_with("jpeg/")) continue;
+    SCOPED_TRACE(expected.file);
+    const std::string bytes = contents(expected.file);
+    const Hash128 payload = hash_bytes(as_byte_span(bytes));
+    for (std::uint64_t crop = 0; crop < crops; ++crop, ++seen) {
+      const SampleKey key{3, crop, seen};
+      ASSERT_TRUE(library.decode_into(as_byte_span(bytes), transform, key, want).ok());
+      for (const auto target : hwy::SupportedAndGeneratedTargets()) {
+        SCOPED_TRACE(hwy::TargetName(target));
+        hwy::SetSupportedTargetsForTest(target);
+        std::vector<std::byte> index;
+        const SeekUse first{{}, payload, &index};
+        ASSERT_TRUE(own.decode_into(as_byte_span(bytes), transform, key, got, &first).ok());
+        ASSERT_EQ(got, want) << "without an index";
+        if (index.empty()) continue;
+        const SeekUse again{index, payload, nullptr};
+        ASSERT_TRUE(own.decode_into(as_byte_span(bytes), transform, key, got, &again).ok());
+        ASSERT_EQ(got, want) << "with an index";
+        ++indexed;
+      }
+      hwy::SetSupportedTargetsForTest(0);
+    }
+  }
+  EXPECT_GT(seen, 150 * crops);
+  EXPECT_GT(indexed, 50 * crops);
+}
+
+// A PNG under a JPEG's name decodes; what is no picture says how it begins.
+TEST(Vectors, ContentDecidesAndNotTheName) {
+  const std::string png = contents("jpeg/png_named.JPEG");
+  const auto report = report_picture(as_byte_span(png));
+  EXPECT_TRUE(report.decodes);
+  EXPECT_EQ(report.format, PictureFormat::png);
+  const auto none = report_picture(as_byte_span("<html>404</html>"));
+  EXPECT_FALSE(none.decodes);
+  EXPECT_NE(none.reason.find("it starts with 3c 68 74 6d"), std::string::npos) << none.reason;
+  EXPECT_NE(report_picture({}).reason.find("0 bytes"), std::string::npos);
 }
 
 TEST(Vectors, ACutJpegDecodesIfThatIsAllowed) {
