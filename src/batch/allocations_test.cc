@@ -24,18 +24,21 @@ void* counted(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+/// Not inlined: GCC would take it for a delete that does not belong to its new.
+[[gnu::noinline]] void give_back(void* memory) {
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): the other half
+}
+
 }  // namespace
 
 void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return counted(size, static_cast<std::size_t>(alignment));
 }
-// NOLINTBEGIN(cppcoreguidelines-no-malloc): the other half
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-// NOLINTEND(cppcoreguidelines-no-malloc)
+void operator delete(void* memory) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
 
 namespace headrace {
 namespace {
