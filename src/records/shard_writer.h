@@ -34,7 +34,7 @@ struct SetPlace {
   /// What is there already was written by an earlier call of the same conversion: objects that are
   /// there with the right size need not be written again.
   bool resumed = false;
-  std::shared_ptr<Notices> notices;
+  std::shared_ptr<Notices> notices = std::make_shared<Notices>();
   std::stop_token stop;
 };
 
