@@ -31,6 +31,9 @@ void register_loader(nb::module_& module) {
       .def_rw("max_requests", &LoaderOptions::max_requests)
       .def_rw("depth", &LoaderOptions::depth)
       .def_rw("transform", &LoaderOptions::transform)
+      .def_prop_rw(
+          "pin", [](const LoaderOptions& o) { return o.pin == Pinning::yes; },
+          [](LoaderOptions& o, bool pin) { o.pin = pin ? Pinning::yes : Pinning::no; })
       .def_rw("on_bad", &LoaderOptions::on_bad)
       .def_rw("max_bad", &LoaderOptions::max_bad)
       .def_rw("quarantine", &LoaderOptions::quarantine);

@@ -51,7 +51,7 @@ struct Picture {
 
 std::vector<Picture> pictures() {
   std::vector<Picture> all;
-  for (const char* name : {"baseline_420", "baseline_444", "baseline_422", "grey"}) {
+  for (const char* name : {"baseline_420", "baseline_444", "baseline_422", "grey", "exif_6"}) {
     std::ifstream file(std::string(HEADRACE_TEST_DATA "/vectors/jpeg/") + name + ".jpg",
                        std::ios::binary);
     EXPECT_TRUE(file) << name;
@@ -88,13 +88,22 @@ TEST(Allocations, AreCountedAtAll) {
   EXPECT_EQ(allocations - before, 1U);
 }
 
+/// Plain ones, and one with all that is done in memory of the decoder's own.
+std::vector<Transform> transforms() {
+  std::vector<Transform> all(3);
+  all[1].layout = Layout::nhwc_u8;
+  all[2].augment = Augment::crop_color_transform;
+  all[2].orient = Orient::exif;
+  all[2].jitter = {0.4F, 0.4F, 0.4F, 0.1F};
+  all[2].erase = 0.5F;
+  return all;
+}
+
 TEST(Allocations, NoneForAPictureInSteadyState) {
   auto all = pictures();
-  ASSERT_EQ(all.size(), 4U);
+  ASSERT_EQ(all.size(), 5U);
   constexpr std::size_t kBatch = 64;
-  for (const auto layout : {Layout::nchw_f32, Layout::nhwc_u8}) {
-    Transform transform;
-    transform.layout = layout;
+  for (const auto& transform : transforms()) {
     BatchPool pool(kBatch, transform.sample_bytes(), 1, 1);
     Decoder decoder;
     std::vector<std::byte> out(transform.sample_bytes());

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -12,15 +11,9 @@ namespace headrace {
 
 namespace {
 
-constexpr std::size_t kAlign = 64;
-
-struct Free {
-  void operator()(std::byte* block) const { std::free(block); }  // NOLINT: from aligned_alloc
-};
-
 /// What is recycled: pixels, and the small lists with their capacity.
 struct Block {
-  std::unique_ptr<std::byte, Free> pixels;
+  HostBlock pixels;
   std::vector<Slot> slots;
   std::vector<float> labels;
   std::vector<char> dropped;  // a byte each, since threads write neighbours
@@ -33,6 +26,7 @@ struct BatchPool::Shared {
   std::size_t sample_bytes = 0;
   std::size_t label_width = 0;
   std::size_t blocks = 0;
+  Pinning pin = Pinning::no;
   mutable Mutex mutex{};
   Condition returned{};
   std::vector<Block> free HEADRACE_GUARDED_BY(mutex){};
@@ -47,7 +41,7 @@ struct BatchPool::Shared {
     returned.notify_one();
   }
 
-  std::size_t block_bytes() const { return (batch * sample_bytes + kAlign - 1) / kAlign * kAlign; }
+  std::size_t block_bytes() const { return batch * sample_bytes; }
 };
 
 class BatchPool::PooledBatch final : public OpenBatch {
@@ -70,10 +64,10 @@ class BatchPool::PooledBatch final : public OpenBatch {
   }
 
   std::span<std::byte> pixels() override {
-    return {block_.pixels.get(), count() * pool_->sample_bytes};
+    return {block_.pixels.data(), count() * pool_->sample_bytes};
   }
   std::span<std::byte> sample(std::size_t index) override {
-    return {block_.pixels.get() + index * pool_->sample_bytes, pool_->sample_bytes};
+    return {block_.pixels.data() + index * pool_->sample_bytes, pool_->sample_bytes};
   }
   void drop(std::size_t index) override { block_.dropped[index] = 1; }
   void set_labels(std::size_t index, std::span<const float> values) override {
@@ -105,12 +99,13 @@ class BatchPool::PooledBatch final : public OpenBatch {
 };
 
 BatchPool::BatchPool(std::size_t batch, std::size_t sample_bytes, std::size_t label_width,
-                     std::size_t blocks)
+                     std::size_t blocks, Pinning pin)
     : shared_(std::make_shared<Shared>()) {
   shared_->batch = batch;
   shared_->sample_bytes = sample_bytes;
   shared_->label_width = label_width;
   shared_->blocks = std::max<std::size_t>(blocks, 1);
+  shared_->pin = pin;
 }
 
 BatchPool::~BatchPool() = default;
@@ -142,13 +137,12 @@ Result<std::unique_ptr<OpenBatch>> BatchPool::acquire(std::size_t count,
     }
   }
   if (!block.pixels && pool.block_bytes() != 0) {
-    block.pixels.reset(static_cast<std::byte*>(std::aligned_alloc(kAlign, pool.block_bytes())));
-    if (!block.pixels) {
+    auto made = HostBlock::make(pool.block_bytes(), pool.pin);
+    if (!made) {
       pool.give_back({});
-      return Error(Code::exhausted,
-                   fmt::format("no memory for a batch of {} bytes", pool.block_bytes()),
-                   "smaller batches, fewer batches ahead, or uint8 pixels");
+      return std::move(made).error();
     }
+    block.pixels = *std::move(made);
   }
   return std::make_unique<PooledBatch>(shared_, std::move(block), count);
 }

@@ -15,6 +15,7 @@
 
 #include "headrace/base/result.h"
 #include "headrace/batch/batch.h"
+#include "headrace/batch/host_block.h"
 
 namespace headrace {
 
@@ -39,14 +40,15 @@ class BatchPool {
   /// Batches of up to `batch` samples; at most `blocks` are out at a time. No pixels are kept
   /// (and none can be had) if `sample_bytes` is 0.
   BatchPool(std::size_t batch, std::size_t sample_bytes, std::size_t label_width,
-            std::size_t blocks);
+            std::size_t blocks, Pinning pin = Pinning::no);
   BatchPool(const BatchPool&) = delete;
   BatchPool& operator=(const BatchPool&) = delete;
   ~BatchPool();
 
   ///  * a batch      of `count` slots, labels -1, pixels as the last user left them
   ///  * an error     `cancelled`: stop was asked for while all blocks were out;
-  ///                 `exhausted`: no memory; `invalid`: count is larger than the pool's batch
+  ///                 `exhausted`: no memory, or it cannot be pinned; `invalid`: count is larger
+  ///                 than the pool's batch
   Result<std::unique_ptr<OpenBatch>> acquire(std::size_t count, const std::stop_token& stop);
 
   /// Blocks out now; for tests and progress.

@@ -110,7 +110,7 @@ class LoaderImpl final : public Loader {
         costs_(*context_.metrics),
         share_(share_memory(options_)),
         budget_(share_.encoded_bytes),
-        pool_(options_.batch, sample_bytes(), 1, kUnlimited),
+        pool_(options_.batch, sample_bytes(), 1, kUnlimited, options_.pin),
         window_(context_,
                 {.depth = share_.depth,
                  .items = std::max<std::size_t>(kItems, 2 * options_.batch),
@@ -299,6 +299,7 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
     return Error(Code::invalid,
                  fmt::format("max-bad {} is not a share from 0 to 1", options.max_bad));
   }
+  HEADRACE_TRY(check_transform(options.transform));
   if (options.threads > kMaxThreads) {
     return Error(Code::invalid,
                  fmt::format("{} decode threads are more than {}", options.threads, kMaxThreads),

@@ -18,6 +18,7 @@
 #include "headrace/base/byte_budget.h"
 #include "headrace/base/context.h"
 #include "headrace/batch/batch.h"
+#include "headrace/batch/host_block.h"
 #include "headrace/decode/decoder.h"
 #include "headrace/loader/feed.h"
 #include "headrace/sampling/order.h"
@@ -45,11 +46,12 @@ struct LoaderOptions {
   Transform transform;
   DecodeLimits limits;
   OnBad on_bad = OnBad::error;
-  double max_bad = 1.0;    ///< share of an epoch's samples that may be bad before it is an error
-  std::string quarantine;  ///< JSON lines of bad samples are appended here, of the one that ends
-                           ///< the job too; empty: not written
-  std::string uri;         ///< of the data set, as the quarantine file names it
-  bool decode = true;      ///< false: payloads are digested and dropped; slots only, no pixels
+  double max_bad = 1.0;       ///< share of an epoch's samples that may be bad before it is an error
+  std::string quarantine;     ///< JSON lines of bad samples are appended here, of the one that ends
+                              ///< the job too; empty: not written
+  std::string uri;            ///< of the data set, as the quarantine file names it
+  Pinning pin = Pinning::no;  ///< of the batches' memory: for copies to an accelerator
+  bool decode = true;         ///< false: payloads are digested and dropped; slots only, no pixels
   /// Scratch space for what the first decode of each JPEG found out, so that later epochs read
   /// only what their crops need (seek_memory.h); about 3 % of the data. 0: none.
   std::uint64_t seek_bytes = 4ULL << 30U;
