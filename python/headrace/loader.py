@@ -99,12 +99,20 @@ class Loader:
         tail: keep (the last batch is short), drop (it is left out), pad (it is filled up, and
             `padding` marks what fills it), wrap (filled up and not marked).
         image_shape: channels (1 or 3), height, width.
-        augment: random_resized_crop, center_crop, pad_crop or none.
+        augment: random_resized_crop, center_crop, pad_crop or none; crop, crop_color or
+            crop_color_transform as SageMaker's built-in classifier.
+        jitter: of brightness, contrast, saturation and hue, as torchvision's ColorJitter; after
+            the flip.
+        erase: the probability of torchvision's RandomErasing; zeros, after the normalisation.
+        orient: "exif" turns pictures as their EXIF says, "stored" does not.
+        colours: "srgb" follows embedded colour profiles, "stored" takes the samples as they are.
         layout: nchw_f32, nchw_f16 or nchw_bf16 (normalised by mean and std), nchw_u8 or nhwc_u8.
             NumPy has no bfloat16: as arrays, its bits come as int16.
-        resize: the shorter side before center_crop.
+        resize: the shorter side before center_crop and the three crops; 0 leaves it.
         filter: of the resize: bilinear, bicubic, lanczos, box, hamming or nearest.
         threads: that decode; 0 for the processors this process may use.
+        pin: page-lock the batches' memory, so that copies to a GPU can be `non_blocking`; with
+            CUDA, import torch and use the GPU once before.
         on_bad: error, skip or substitute a damaged picture.
         quarantine: a file to which bad samples are written, a line of JSON each.
         classes: the training set's class names, for a validation set.
@@ -133,8 +141,13 @@ class Loader:
         filter: str = "bilinear",
         mean: Sequence[float] = (0.485, 0.456, 0.406),
         std: Sequence[float] = (0.229, 0.224, 0.225),
+        jitter: Sequence[float] = (0, 0, 0, 0),
+        erase: float = 0,
+        orient: Literal["stored", "exif"] = "stored",
+        colours: Literal["stored", "srgb"] = "stored",
         threads: int = 0,
         budget_bytes: int = 256 << 20,
+        pin: bool = False,
         on_bad: Literal["error", "skip", "substitute"] = "error",
         max_bad: float = 1.0,
         quarantine: str = "",
@@ -175,6 +188,7 @@ class Loader:
         loader.tail = _choose(_headrace.Tail, "tail", tail)
         loader.threads = threads
         loader.budget_bytes = budget_bytes
+        loader.pin = pin
         loader.on_bad = _choose(_headrace.OnBad, "on_bad", on_bad)
         loader.max_bad = max_bad
         loader.quarantine = str(quarantine)
@@ -188,6 +202,11 @@ class Loader:
         transform.filter = _choose(_headrace.Filter, "filter", filter)
         transform.mean = [*mean]
         transform.std = [*std]
+        drawn = transform.jitter
+        drawn.brightness, drawn.contrast, drawn.saturation, drawn.hue = jitter
+        transform.erase = erase
+        transform.orient = _choose(_headrace.Orient, "orient", orient)
+        transform.colours = _choose(_headrace.Colours, "colours", colours)
         self._options = options
         self._torch = output == "torch"
         self._bfloat16 = layout == "nchw_bf16"

@@ -81,6 +81,7 @@ void add_work(CLI::App& command, JobArguments& a) {
       ->capture_default_str();
   command.add_option("--requests", loader.max_requests, "Reads in flight")->capture_default_str();
   command.add_option("--depth", loader.depth, "Batches made ahead")->capture_default_str();
+  command.add_flag("--pin", a.pin, "Pin the batches' memory, for copies to an accelerator");
   command.add_option("--on-bad", a.on_bad, "A damaged sample: error, skip or substitute")
       ->check(CLI::IsMember(policies()))
       ->capture_default_str();
@@ -94,9 +95,26 @@ void add_work(CLI::App& command, JobArguments& a) {
 
 void add_pixels(CLI::App& command, JobArguments& a) {
   Transform& transform = a.job.loader.transform;
-  command.add_option("--augment", a.augment, "random_resized_crop, center_crop, pad_crop or none");
+  command.add_option("--augment", a.augment,
+                     "random_resized_crop, center_crop, pad_crop, none; crop, crop_color or "
+                     "crop_color_transform as SageMaker's built-in classifier");
+  command.add_option("--jitter", a.jitter,
+                     "Random colours: BRIGHTNESS,CONTRAST,SATURATION,HUE, such as 0.4,0.4,0.4,0.1");
+  command.add_option("--erase", transform.erase, "Probability that a part is erased")
+      ->check(CLI::Range(0.0, 1.0));
+  command
+      .add_option("--orient", a.orient, "exif: turn pictures as their EXIF says; stored: do not")
+      ->check(CLI::IsMember({"stored", "exif"}))
+      ->capture_default_str();
+  command
+      .add_option("--colours", a.colours,
+                  "srgb: follow embedded colour profiles; stored: take the samples as they are")
+      ->check(CLI::IsMember({"stored", "srgb"}))
+      ->capture_default_str();
   command.add_option("--size", a.size, "Width and height of the pixels (default: 224)");
-  command.add_option("--resize", transform.resize, "Shorter side before a centre crop")
+  command
+      .add_option("--resize", transform.resize,
+                  "Shorter side before a crop without scale; 0: as it is")
       ->capture_default_str();
   command.add_option("--layout", a.layout, "nchw_f32, nchw_f16, nchw_bf16, nchw_u8 or nhwc_u8")
       ->check(CLI::IsMember({"nchw_f32", "nchw_f16", "nchw_bf16", "nchw_u8", "nhwc_u8"}))
@@ -127,8 +145,14 @@ Result<JobOptions> JobArguments::to_options() const {
   }
   HEADRACE_TRY(loader.transform.layout, parse_layout(layout));
   HEADRACE_TRY(loader.transform.filter, parse_filter(filter));
+  HEADRACE_TRY(loader.transform.orient, parse_orient(orient));
+  HEADRACE_TRY(loader.transform.colours, parse_colours(colours));
+  if (!jitter.empty()) {
+    HEADRACE_TRY(loader.transform.jitter, parse_jitter(jitter));
+  }
   if (pass_order == "pillow13") loader.transform.pass_order = PassOrder::pillow13;
   loader.on_bad = policies().at(on_bad);
+  if (pin) loader.pin = Pinning::yes;
   if (drop_last) loader.tail = Tail::drop;
   if (pad) loader.tail = Tail::pad;
   if (wrap) loader.tail = Tail::wrap;

@@ -25,10 +25,14 @@ struct JobArguments {
   std::string layout = "nchw_f32";
   std::string filter = "bilinear";
   std::string pass_order = "pillow12";
+  std::string jitter;
+  std::string orient = "stored";
+  std::string colours = "stored";
   std::string on_bad = "error";
   bool drop_last = false;
   bool wrap = false;
   bool pad = false;
+  bool pin = false;
   bool no_decode = false;
   bool no_seek_index = false;
   std::uint32_t size = 0;

@@ -21,7 +21,7 @@ void require(bool holds) {
 
 Transform transform_of(unsigned choice) {
   static constexpr std::array kAugments{Augment::random_resized_crop, Augment::center_crop,
-                                        Augment::pad_crop, Augment::none};
+                                        Augment::pad_crop, Augment::crop_color_transform};
   static constexpr std::array kLayouts{Layout::nhwc_u8, Layout::nchw_u8, Layout::nchw_f32,
                                        Layout::nchw_f32};
   Transform transform;
@@ -31,6 +31,12 @@ Transform transform_of(unsigned choice) {
   transform.augment = kAugments[choice >> 1U & 3U];
   transform.layout = kLayouts[choice >> 3U & 3U];
   transform.grey = (choice & 32U) != 0;
+  if ((choice & 64U) != 0) transform.orient = Orient::exif;
+  if ((choice & 128U) != 0) {
+    transform.colours = Colours::srgb;
+    transform.jitter = {0.4F, 0.4F, 0.4F, 0.1F};
+    transform.erase = 0.5F;
+  }
   return transform;
 }
 

@@ -337,5 +337,66 @@ TEST(Decoder, NoTableOutlivesItsPicture) {
   }
 }
 
+TEST(Decoder, ErasedPixelsAreZerosInEveryLayout) {
+  const auto bytes = picture("jpeg/baseline_444.jpg");
+  for (const auto layout : {Layout::nhwc_u8, Layout::nchw_u8, Layout::nchw_f32, Layout::nchw_f16}) {
+    auto transform = small(Augment::random_resized_crop, layout);
+    const auto whole = decoded(bytes, transform, {1, 0, 3});
+    transform.erase = 1;
+    const auto erased = decoded(bytes, transform, {1, 0, 3});
+    const Box box = params_for(transform, {1, 0, 3}, 227, 149).erase;
+    ASSERT_GT(box.width, 0U);
+    const std::size_t size = bytes_of_value(layout);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      const std::size_t value = i / size;
+      const std::size_t pixel = layout == Layout::nhwc_u8 ? value / 3 : value % (48 * 40);
+      const std::size_t x = pixel % 48;
+      const std::size_t y = pixel / 48;
+      const bool inside =
+          x >= box.left && x < box.left + box.width && y >= box.top && y < box.top + box.height;
+      ASSERT_EQ(erased[i], inside ? std::byte{0} : whole[i]) << x << ',' << y;
+    }
+  }
+}
+
+TEST(Decoder, ACropOfTooSmallAPictureSaysWhatToDo) {
+  auto transform = small(Augment::crop, Layout::nhwc_u8);
+  transform.resize = 39;  // below the crop's height of 40
+  Decoder decoder;
+  std::vector<std::byte> out(transform.sample_bytes());
+  const auto bytes = picture("jpeg/baseline_444.jpg");
+  const auto done = decoder.decode_into(as_byte_span(bytes), transform, {}, out);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code(), Code::invalid);
+  EXPECT_NE(done.error().to_string().find("--resize"), std::string::npos);
+}
+
+// Promise X3: A seek index changes no pixel.
+TEST(Decoder, AnIndexChangesNoPixelOfAnyAugmentation) {
+  for (const char* name : {"jpeg/exif_6.jpg", "jpeg/exif_7.jpg", "jpeg/icc_srgb.jpg"}) {
+    const auto bytes = picture(name);
+    const Hash128 payload = hash_bytes(as_byte_span(bytes));
+    for (const auto augment : {Augment::random_resized_crop, Augment::crop_color_transform}) {
+      auto transform = small(augment, Layout::nhwc_u8);
+      transform.orient = Orient::exif;
+      transform.colours = Colours::srgb;
+      transform.jitter = {0.4F, 0.4F, 0.4F, 0.1F};
+      Decoder decoder;
+      std::vector<std::byte> index;
+      std::vector<std::byte> out(transform.sample_bytes());
+      const SeekUse make{{}, payload, &index};
+      for (std::uint64_t sample = 0; sample < 8; ++sample) {
+        const SampleKey key{2, 0, sample};
+        const SeekUse use{index, payload, nullptr};
+        ASSERT_TRUE(
+            decoder
+                .decode_into(as_byte_span(bytes), transform, key, out, sample == 0 ? &make : &use)
+                .ok());
+        ASSERT_EQ(out, decoded(bytes, transform, key)) << name;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headrace

@@ -95,22 +95,13 @@ bool RgbSource::fast_whole() {
   return fast_.decode({0, 0, info_.width, info_.height}, rgb_.data(), stride);
 }
 
-bool RgbSource::fast_part(const Box& part, Resizer& resizer, const SeekUse& seek) {
-  class Rows : public jpeg::PlaneRows {
-   public:
-    explicit Rows(Resizer& resizer) : resizer_(resizer) {}
-    void row(const std::array<const std::uint8_t*, 3>& planes) override { resizer_.add(planes); }
-
-   private:
-    Resizer& resizer_;
-  };
-  Rows rows(resizer);
+bool RgbSource::fast_part(const Box& part, PartRows& rows, const SeekUse& seek) {
   if (!seek.index.empty()) {
     if (fast_.decode_indexed(part, rows, seek.index, seek.payload)) {
       touched_ = fast_.bytes_touched() + seek.index.size();
       return true;
     }
-    resizer.restart();
+    rows.restart();
   }
   if (!fast_.decode(part, rows, seek.record != nullptr ? fast_.interval() : 0)) return false;
   if (seek.record != nullptr) *seek.record = fast_.seek_index(seek.payload);
@@ -127,39 +118,42 @@ Result<void> RgbSource::jpeg_whole(std::size_t stride) {
   return jpeg_.finish();
 }
 
-Result<void> RgbSource::part(const Box& box, Resizer& resizer, const SeekUse& seek) {
+Result<void> RgbSource::part(const Box& box, PartRows& rows, const SeekUse& seek) {
   if (seek.record != nullptr) seek.record->clear();
-  Box needed = resizer.needed();
-  needed.left += box.left;
-  needed.top += box.top;
   if (info_.format == PictureFormat::jpeg) {
     if (fast_taken_) {
-      if (fast_part(needed, resizer, seek)) return {};
-      resizer.restart();
+      if (fast_part(box, rows, seek)) {
+        rows.finish();
+        return {};
+      }
+      rows.restart();
     }
-    auto done = jpeg_part(needed, resizer);
+    auto done = jpeg_part(box, rows);
     jpeg_.add_warnings(warnings_);
-    return done;
+    HEADRACE_TRY(std::move(done));
+    rows.finish();
+    return {};
   }
   HEADRACE_TRY(const auto picture, whole());
-  for (std::size_t y = needed.top; y < needed.top + needed.height; ++y) {
-    resizer.add(picture.pixels + y * picture.stride + std::size_t{needed.left} * 3);
+  for (std::size_t y = box.top; y < box.top + box.height; ++y) {
+    rows.rgb_row(picture.pixels + y * picture.stride + std::size_t{box.left} * 3);
   }
+  rows.finish();
   return {};
 }
 
 // A few rows at a time: they are resized while they are in the cache, and no picture is held.
-Result<void> RgbSource::jpeg_part(const Box& part, Resizer& resizer) {
+Result<void> RgbSource::jpeg_part(const Box& part, PartRows& rows) {
   constexpr std::uint32_t kRows = 16;
   if (fast_taken_) HEADRACE_TRY(jpeg_.open(encoded_, limits_));
   const std::size_t stride = std::size_t{info_.width} * 3;
   if (rgb_.size() < kRows * stride) rgb_.resize(kRows * stride);
   for (std::uint32_t y = 0; y < info_.height;) {
-    HEADRACE_TRY(const auto rows,
+    HEADRACE_TRY(const auto read,
                  jpeg_.read(rgb_.data(), stride, std::min(kRows, info_.height - y)));
-    for (std::uint32_t i = 0; i < rows; ++i, ++y) {
+    for (std::uint32_t i = 0; i < read; ++i, ++y) {
       if (y >= part.top && y < part.top + part.height) {
-        resizer.add(rgb_.data() + i * stride + std::size_t{part.left} * 3);
+        rows.rgb_row(rgb_.data() + i * stride + std::size_t{part.left} * 3);
       }
     }
   }

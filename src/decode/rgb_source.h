@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headrace/base/bytes.h"
@@ -16,7 +17,7 @@
 #include "headrace/decode/decoder.h"
 #include "headrace/decode/jpeg/region.h"
 #include "headrace/decode/jpeg_library.h"
-#include "headrace/decode/resize.h"
+#include "headrace/decode/part_rows.h"
 
 namespace headrace {
 
@@ -30,11 +31,18 @@ class RgbSource {
 
   /// The whole picture; the view is valid until the next call. REQUIRES: open succeeded
   Result<RgbView> whole();
-  /// The part of the picture at `box`, into a resizer that was begun with the box's size: exactly
-  /// the pixels that `whole` would give there. The whole file is looked at all the same, so that
+  /// The part of the picture at `box`, row by row: exactly the pixels that `whole` would give
+  /// there. The whole file is looked at all the same, so that
   /// a damaged picture is refused whatever its crop; unless `seek` holds an index that fits.
   /// REQUIRES: open succeeded
-  Result<void> part(const Box& box, Resizer& resizer, const SeekUse& seek);
+  Result<void> part(const Box& box, PartRows& rows, const SeekUse& seek);
+  /// What the open picture's file says; for those who ask. REQUIRES: open succeeded
+  unsigned orientation() const { return orientation_of(info_.format, encoded_); }
+  std::vector<std::byte> colour_profile() const {
+    return colour_profile_of(info_.format, encoded_);
+  }
+  /// A line for `warnings`.
+  void warn(std::string text) { warnings_.push_back(std::move(text)); }
   /// Of the last `part`: how many of the encoded bytes were read, the index included.
   std::size_t bytes_touched() const { return touched_; }
 
@@ -44,9 +52,9 @@ class RgbSource {
  private:
   /// By our own decoder; false if it does not find the data clean.
   bool fast_whole();
-  bool fast_part(const Box& part, Resizer& resizer, const SeekUse& seek);
+  bool fast_part(const Box& part, PartRows& rows, const SeekUse& seek);
   Result<void> jpeg_whole(std::size_t stride);
-  Result<void> jpeg_part(const Box& part, Resizer& resizer);
+  Result<void> jpeg_part(const Box& part, PartRows& rows);
 
   DecodeLimits limits_;
   bool fast_taken_ = false;  ///< the open picture is one for fast_

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <charconv>
 #include <utility>
 
 #include "headrace/base/random.h"
+#include "headrace/decode/draws.h"
 
 namespace headrace {
 
@@ -16,20 +17,20 @@ namespace {
 
 constexpr std::uint64_t kAugmentStream = 0x61756731;  // so that no other use of the key meets this
 constexpr std::uint32_t kPad = 4;
+constexpr float kMostJitter = 100;
 
-std::string_view name(Augment augment) {
-  switch (augment) {
-    case Augment::random_resized_crop:
-      return "random_resized_crop";
-    case Augment::center_crop:
-      return "center_crop";
-    case Augment::pad_crop:
-      return "pad_crop";
-    case Augment::none:
-      return "none";
-  }
-  return "none";
-}
+constexpr std::array kAugments{std::pair{Augment::random_resized_crop, "random_resized_crop"},
+                               std::pair{Augment::center_crop, "center_crop"},
+                               std::pair{Augment::pad_crop, "pad_crop"},
+                               std::pair{Augment::none, "none"},
+                               std::pair{Augment::crop, "crop"},
+                               std::pair{Augment::crop_color, "crop_color"},
+                               std::pair{Augment::crop_color_transform, "crop_color_transform"}};
+
+constexpr std::array kOrients{std::pair{Orient::stored, "stored"}, std::pair{Orient::exif, "exif"}};
+
+constexpr std::array kColours{std::pair{Colours::stored, "stored"},
+                              std::pair{Colours::srgb, "srgb"}};
 
 constexpr std::array kLayouts{
     std::pair{Layout::nhwc_u8, "nhwc_u8"}, std::pair{Layout::nchw_u8, "nchw_u8"},
@@ -59,48 +60,6 @@ auto parse_in(const Table& table, std::string_view what, std::string_view text)
   return Error(Code::invalid, fmt::format("no {} is called \"{}\"", what, text), names);
 }
 
-/// e^x for |x| < 1 by its series, which only adds and multiplies: every libm gives another last
-/// bit, and a box must not depend on the machine.
-double exponential(double x) {
-  double sum = 1.0;
-  for (int n = 20; n > 0; --n) sum = 1.0 + x / n * sum;
-  return sum;
-}
-
-/// Python's round: halves go to the even number.
-std::int64_t round_half_even(double value) { return std::llrint(value); }
-
-Box random_box(Random& random, std::uint32_t width, std::uint32_t height) {
-  constexpr double kSmallest = 0.08;
-  constexpr double kLogRatio = 0.28768207245178092744;  // ln(4/3)
-  const double area = static_cast<double>(width) * height;
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    const double target = area * random.uniform(kSmallest, 1.0);
-    const double aspect = exponential(random.uniform(-kLogRatio, kLogRatio));
-    const auto w = round_half_even(std::sqrt(target * aspect));
-    const auto h = round_half_even(std::sqrt(target / aspect));
-    if (w <= 0 || w > width || h <= 0 || h > height) continue;
-    Box box{0, 0, static_cast<std::uint32_t>(w), static_cast<std::uint32_t>(h)};
-    box.top = static_cast<std::uint32_t>(random.below(height - box.height + 1));
-    box.left = static_cast<std::uint32_t>(random.below(width - box.width + 1));
-    return box;
-  }
-  Box box{0, 0, width, height};
-  constexpr double kNarrow = 3.0 / 4.0;
-  constexpr double kWide = 4.0 / 3.0;
-  const double ratio = static_cast<double>(width) / height;
-  if (ratio < kNarrow) {
-    box.height = static_cast<std::uint32_t>(round_half_even(width / kNarrow));
-  } else if (ratio > kWide) {
-    box.width = static_cast<std::uint32_t>(round_half_even(height * kWide));
-  }
-  box.height = std::clamp(box.height, 1U, height);
-  box.width = std::clamp(box.width, 1U, width);
-  box.left = (width - box.width) / 2;
-  box.top = (height - box.height) / 2;
-  return box;
-}
-
 /// Where a crop of `size` lies in `scaled`: negative if the picture is smaller and is padded.
 std::int32_t center(std::uint32_t scaled, std::uint32_t size) {
   if (size > scaled) return -static_cast<std::int32_t>((size - scaled) / 2);
@@ -112,24 +71,120 @@ std::uint32_t follow(std::uint32_t shorter_to, std::uint32_t longer, std::uint32
   return static_cast<std::uint32_t>(std::uint64_t{shorter_to} * longer / shorter);
 }
 
+/// torchvision's Resize, and MXNet's; 0 leaves the picture as it is.
+void scale_shorter_side(std::uint32_t to, std::uint32_t width, std::uint32_t height,
+                        Params& params) {
+  params.scaled_width = width;
+  params.scaled_height = height;
+  if (to == 0) return;
+  params.scaled_width = params.scaled_height = to;
+  if (width < height) {
+    params.scaled_height = follow(to, height, width);
+  } else {
+    params.scaled_width = follow(to, width, height);
+  }
+}
+
+/// Where a random crop begins. A picture that is too small for it has one place (and is refused).
+std::int32_t anywhere(Random& random, std::uint32_t scaled, std::uint32_t size) {
+  if (size > scaled) return center(scaled, size);
+  return static_cast<std::int32_t>(random.below(std::uint64_t{scaled} - size + 1));
+}
+
 }  // namespace
 
 std::string Transform::to_text() const {
-  return fmt::format(
+  std::string text = fmt::format(
       "augment={} size={}x{} resize={} filter={} order={} channels={} layout={} "
       "mean={},{},{} std={},{},{}",
-      name(augment), width, height, resize, name_in(kFilters, filter),
+      name_in(kAugments, augment), width, height, resize, name_in(kFilters, filter),
       pass_order == PassOrder::pillow12 ? "pillow12" : "pillow13", channels(),
       name_in(kLayouts, layout), mean[0], mean[1], mean[2], std[0], std[1], std[2]);
+  // What came later is named only where it is used, so that older states still compare.
+  if (jitter.any()) {
+    text += fmt::format(" jitter={},{},{},{}", jitter.brightness, jitter.contrast,
+                        jitter.saturation, jitter.hue);
+  }
+  if (erase > 0) text += fmt::format(" erase={}", erase);
+  if (orient != Orient::stored) text += fmt::format(" orient={}", name_in(kOrients, orient));
+  if (colours != Colours::stored) text += fmt::format(" colours={}", name_in(kColours, colours));
+  return text;
+}
+
+Transform validation_of(const Transform& training) {
+  Transform transform = training;
+  transform.jitter = {};
+  transform.erase = 0;
+  switch (training.augment) {
+    case Augment::pad_crop:
+    case Augment::none:
+      transform.augment = Augment::none;
+      break;
+    case Augment::random_resized_crop:
+    case Augment::center_crop:
+    case Augment::crop:
+    case Augment::crop_color:
+    case Augment::crop_color_transform:
+      transform.augment = Augment::center_crop;
+      break;
+  }
+  return transform;
+}
+
+Result<void> check_transform(const Transform& transform) {
+  const Jitter& jitter = transform.jitter;
+  const auto in = [](float value, float most) { return value >= 0 && value <= most; };
+  if (transform.width == 0 || transform.height == 0) {
+    return Error(Code::invalid, "a sample of 0 pixels", "give a width and a height");
+  }
+  if (!in(jitter.brightness, kMostJitter) || !in(jitter.contrast, kMostJitter) ||
+      !in(jitter.saturation, kMostJitter) || !in(jitter.hue, 0.5F)) {
+    return Error(Code::invalid,
+                 fmt::format("jitter {},{},{},{} is out of bounds", jitter.brightness,
+                             jitter.contrast, jitter.saturation, jitter.hue),
+                 "brightness, contrast and saturation from 0 to 100, hue from 0 to 0.5");
+  }
+  if (!in(transform.erase, 1.0F)) {
+    return Error(Code::invalid, fmt::format("erase {} is no probability", transform.erase),
+                 "a number from 0 to 1");
+  }
+  return {};
 }
 
 Result<Augment> parse_augment(std::string_view text) {
-  for (const auto augment :
-       {Augment::random_resized_crop, Augment::center_crop, Augment::pad_crop, Augment::none}) {
-    if (text == name(augment)) return augment;
+  return parse_in(kAugments, "augmentation", text);
+}
+
+Result<Orient> parse_orient(std::string_view text) { return parse_in(kOrients, "orient", text); }
+
+Result<Colours> parse_colours(std::string_view text) {
+  return parse_in(kColours, "choice of colours", text);
+}
+
+Result<Jitter> parse_jitter(std::string_view text) {
+  Jitter jitter;
+  const std::array fields{&jitter.brightness, &jitter.contrast, &jitter.saturation, &jitter.hue};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::size_t count = 0;
+  for (; count < fields.size(); ++count) {
+    const auto parsed = std::from_chars(at, end, *fields[count]);
+    if (parsed.ec != std::errc()) break;
+    at = parsed.ptr;
+    if (at == end || *at != ',') {
+      ++count;
+      break;
+    }
+    ++at;
   }
-  return Error(Code::invalid, fmt::format("no augmentation is called \"{}\"", text),
-               "random_resized_crop, center_crop, pad_crop or none");
+  Transform transform;
+  transform.jitter = jitter;
+  if (count == 0 || at != end || text.back() == ',' || !check_transform(transform)) {
+    return Error(Code::invalid,
+                 fmt::format("jitter \"{}\" is not brightness,contrast,saturation,hue", text),
+                 "such as 0.4,0.4,0.4,0.1; hue at most 0.5");
+  }
+  return jitter;
 }
 
 Result<Filter> parse_filter(std::string_view text) { return parse_in(kFilters, "filter", text); }
@@ -146,12 +201,7 @@ Params params_for(const Transform& transform, const SampleKey& key, std::uint32_
       params.flip = (random.next() >> 63U) != 0;
       break;
     case Augment::center_crop:
-      params.scaled_width = params.scaled_height = transform.resize;
-      if (width < height) {
-        params.scaled_height = follow(transform.resize, height, width);
-      } else {
-        params.scaled_width = follow(transform.resize, width, height);
-      }
+      scale_shorter_side(transform.resize, width, height, params);
       params.crop_left = center(params.scaled_width, transform.width);
       params.crop_top = center(params.scaled_height, transform.height);
       break;
@@ -162,8 +212,24 @@ Params params_for(const Transform& transform, const SampleKey& key, std::uint32_
           static_cast<std::int32_t>(random.below(2 * kPad + 1)) - static_cast<std::int32_t>(kPad);
       params.flip = (random.next() >> 63U) != 0;
       break;
+    case Augment::crop_color_transform:
+    case Augment::crop_color:
+    case Augment::crop:
+      scale_shorter_side(transform.resize, width, height, params);
+      params.crop_top = anywhere(random, params.scaled_height, transform.height);
+      params.crop_left = anywhere(random, params.scaled_width, transform.width);
+      params.flip = (random.next() >> 63U) != 0;
+      if (transform.augment == Augment::crop) break;
+      params.hls = draw_hls(key);
+      if (transform.augment == Augment::crop_color) break;
+      params.warp = draw_warp(key, params.scaled_width, params.scaled_height);
+      break;
     case Augment::none:
       break;
+  }
+  if (transform.jitter.any()) params.jitter = draw_jitter(transform.jitter, key);
+  if (transform.erase > 0) {
+    params.erase = draw_erasing(transform.erase, key, transform.width, transform.height);
   }
   return params;
 }

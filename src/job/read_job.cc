@@ -98,11 +98,7 @@ JobOptions validation_job(const ReadOptions& options, const Job& training,
   // Both loaders exist at the same time, and are used one after the other.
   constexpr std::uint64_t kShare = 4;
   loader.budget_bytes /= kShare;
-  if (loader.transform.augment == Augment::random_resized_crop) {
-    loader.transform.augment = Augment::center_crop;
-  } else if (loader.transform.augment == Augment::pad_crop) {
-    loader.transform.augment = Augment::none;
-  }
+  loader.transform = validation_of(loader.transform);
   return job;
 }
 

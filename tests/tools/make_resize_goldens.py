@@ -62,4 +62,5 @@ def main():
         print(w, h, seed, ow, oh, name, digest, sep="\t")
 
 
-main()
+if __name__ == "__main__":
+    main()

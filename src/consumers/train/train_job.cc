@@ -28,11 +28,7 @@ JobOptions validation_job(const TrainOptions& options, const std::vector<std::st
   job.loader.shuffle = Shuffle::none;
   job.loader.tail = Tail::keep;
   job.loader.first_epoch = epoch;
-  Transform& transform = job.loader.transform;
-  transform.augment =
-      transform.augment == Augment::random_resized_crop || transform.augment == Augment::center_crop
-          ? Augment::center_crop
-          : Augment::none;
+  job.loader.transform = validation_of(job.loader.transform);
   return job;
 }
 
