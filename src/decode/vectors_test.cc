@@ -2,6 +2,7 @@
 // Every file of tests/data/vectors: the verdict, the size and the pixels that the reference
 // libraries gave.
 #include <gtest/gtest.h>
+#include <hwy/detect_compiler_arch.h>
 #include <hwy/targets.h>
 
 #include <cstdlib>
@@ -42,11 +43,20 @@ std::string contents(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// Two damaged files whose coefficients leave the range: there libjpeg-turbo's pixels are those of
+/// the processor's own code, and the table was made on x86-64.
+bool is_of_this_processor(const Expected& expected) {
+  return HWY_ARCH_X86 != 0 || (expected.file != "jpeg/missing_dht_optimised.jpg" &&
+                               expected.file != "jpeg/scan_bad_huffman.jpg");
+}
+
 void expect_pixels(const PictureReport& report, const Expected& expected) {
   ASSERT_TRUE(report.decodes) << report.reason;
   EXPECT_EQ(report.width, expected.width);
   EXPECT_EQ(report.height, expected.height);
-  EXPECT_EQ(report.rgb_sha256, expected.sha256);
+  if (is_of_this_processor(expected)) {
+    EXPECT_EQ(report.rgb_sha256, expected.sha256);
+  }
 }
 
 TEST(Vectors, EveryPictureHasItsVerdictAndPixels) {
