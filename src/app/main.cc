@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -27,6 +29,16 @@ int output_lost(int cause) {
   constexpr int kClosedPipe = 141;
   if (cause == EPIPE) return kClosedPipe;
   return report(headrace::errno_error(cause == 0 ? EIO : cause, "write").at("standard output"));
+}
+
+/// Hundreds of connections and files may be open at once; the usual soft limit is 1,024, and some
+/// shells set less. The hard limit is the administrator's word.
+void raise_descriptor_limit() {
+  constexpr rlim_t kEnough = 65536;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
+  limit.rlim_cur = std::min(kEnough, limit.rlim_max);
+  std::ignore = ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int run(int argc, char** argv) {
@@ -70,6 +82,7 @@ int main(int argc, char** argv) {
   // Large buffers go back to the system as soon as they are free. Left alone, the bound rises to
   // 32 MiB with the first of them, and what was needed for a moment stays for the whole job.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  raise_descriptor_limit();
   try {
     return run(argc, argv);
   } catch (const std::system_error& failed) {  // fmt::print, if the output is closed or full

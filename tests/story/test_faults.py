@@ -2,6 +2,7 @@
 """Bad days: whatever an S3 server does now and then, the bytes are the same; what it does always
 is an error that says so."""
 
+import os
 import subprocess
 import time
 
@@ -79,3 +80,38 @@ def test_a_fault_of_every_request_is_an_error_that_says_so(labelled):
         for fault in running:
             servers[fault].__exit__()
     assert time.monotonic() - begin < 150
+
+
+def test_twenty_epochs_of_sixteen_threads_ask_no_more_at_the_end_than_at_the_beginning(labelled, expected):
+    with FaultServer(labelled, "--checksums", short_body=0.02, reset=0.02, no_answer=0.02) as server:
+        got = headrace_json("read", "s3://b", "--batch", 16, "--seed", 7, "--epochs", 20, "--threads", 16, "--no-decode",
+                            "--mode", "stream", env=server.env)
+    assert digests(got)[:3] == expected
+    assert len({epoch["set_digest"] for epoch in got["epochs"]}) == 1
+    asked = [epoch["requests"] for epoch in got["epochs"]]
+    assert sum(asked[10:]) < 1.2 * sum(asked[:10])
+    assert max(asked) < 2 * 100  # pictures in an epoch
+
+
+def test_an_outage_is_ridden_out(labelled, expected):
+    """Twelve seconds in which no request is answered: more than ten attempts last. scripts/test-long has a minute."""
+    with FaultServer(labelled, "--checksums", "--outage", "0:12") as server:
+        got = read("s3://b", "--mode", "stream", env=server.env)
+    assert digests(got) == expected
+    assert retries(got) > 0
+
+
+def test_few_descriptors_are_enough(labelled, expected):
+    """The soft limit is raised as far as it may be."""
+    with FaultServer(labelled) as server:
+        done = subprocess.run(["bash", "-c", 'ulimit -Sn 24; exec "$@"', "bash", HEADRACE, "read", "s3://b", "--mode", "stream",
+                               "--no-decode", "--json"], env=server.env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif("HEADRACE_LONG" not in os.environ, reason="a minute and more: scripts/test-long runs it")
+@pytest.mark.timeout(300)
+def test_an_outage_of_a_minute_is_ridden_out(labelled, expected):
+    with FaultServer(labelled, "--checksums", "--outage", "0:60") as server:
+        got = read("s3://b", "--mode", "stream", env=server.env)
+    assert digests(got) == expected

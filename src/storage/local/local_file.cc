@@ -23,6 +23,13 @@ Result<UniqueFd> open_file(const std::string& path, struct stat& status) {
   return fd;
 }
 
+Error read_error(int error_number) {
+  if (error_number != ENODATA) return errno_error(error_number, "read");
+  return {Code::denied, "read: the file is listed here, but its data could not be loaded from S3",
+          "FSx for Lustre: is the object still there, and may the file system's role read it and, "
+          "for SSE-KMS, kms:Decrypt it?"};
+}
+
 Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t offset,
                               const std::stop_token& stop) {
   constexpr std::size_t kPiece = std::size_t{4} << 20U;  // about a millisecond of a fast disk
@@ -36,7 +43,7 @@ Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t o
     if (got > 0) {
       filled += static_cast<std::size_t>(got);
     } else if (errno != EINTR) {
-      return errno_error(errno, "read");
+      return read_error(errno);
     }
   }
   return filled;

@@ -17,6 +17,9 @@ namespace headrace::local {
 /// For reading. A folder is `not_found`; what is neither file nor folder is `invalid`, at once.
 Result<UniqueFd> open_file(const std::string& path, struct stat& status);
 
+/// What a failed read means. ENODATA is how FSx for Lustre says that it could not load a file.
+Error read_error(int error_number);
+
 /// Fills `into` from `offset` on; less only where the file ends. The stop token is looked at
 /// between pieces of 4 MiB.
 Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t offset,

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include <set>
 
 #include "headrace/base/unique_fd.h"
+#include "headrace/storage/local/local_file.h"
 #include "headrace/storage/testing/pattern.h"
 #include "headrace/storage/testing/store_conformance.h"
 #include "headrace/storage/testing/temporary_folder.h"
@@ -237,6 +239,12 @@ TEST_F(LocalStore, PagesAreBounded) {
                   .ok());
   EXPECT_EQ(total, 2500U);
   EXPECT_LE(largest, 1000U);
+}
+
+TEST_F(LocalStore, AFileThatALazyMountCannotLoadIsExplained) {
+  EXPECT_EQ(local::read_error(ENODATA).code(), Code::denied);
+  EXPECT_THAT(local::read_error(ENODATA).to_string(), HasSubstr("kms:Decrypt"));
+  EXPECT_EQ(local::read_error(EIO).code(), errno_error(EIO, "read").code());
 }
 
 TEST_F(LocalStore, ReadsAreCounted) {

@@ -162,6 +162,7 @@ std::optional<Nanos> Call::end(const http::Outcome& outcome) {
   }
   if (outcome.kind != Kind::answered) {
     const Again again = outcome.kind == Kind::refused         ? Again::no
+                        : service_.has_answered()             ? Again::until_it_is_back
                         : outcome.kind == Kind::no_connection ? Again::if_connected_soon
                                                               : Again::yes;
     return fail({outcome.error.value_or(Error(Code::unavailable, "no answer")), again});
@@ -172,6 +173,7 @@ std::optional<Nanos> Call::end(const http::Outcome& outcome) {
       const Again again = again_after(checked.error());
       return fail({std::move(checked).error(), again});
     }
+    service_.set_answered();
     finish(std::move(answer_));
     return std::nullopt;
   }
@@ -201,6 +203,8 @@ Call::Verdict Call::judge_refusal(const ErrorAnswer& error) {
         refused.remedy());
   }
   if (refused.code() == Code::changed) again = again_after(refused);
+  if (again == Again::yes && answer_.status >= 500 && service_.has_answered())
+    again = Again::until_it_is_back;
   return {std::move(refused), again};
 }
 

@@ -9,14 +9,17 @@ namespace headrace::s3 {
 std::optional<Nanos> next_delay(const RetryOptions& options, Again again, int attempt,
                                 Nanos elapsed, Nanos at_least, Random& random) {
   if (again == Again::no) return std::nullopt;
-  const int most = again == Again::yes ? options.attempts : options.connect_attempts;
-  if (attempt >= most) return std::nullopt;
-  const double bound = std::min(std::ldexp(static_cast<double>(options.base.count()), attempt - 1),
+  const bool patient = again == Again::until_it_is_back;
+  const int most = again == Again::if_connected_soon ? options.connect_attempts : options.attempts;
+  if (attempt >= most && !patient) return std::nullopt;
+  constexpr int kDoublings = 40;
+  const int doublings = std::min(attempt - 1, kDoublings);
+  const double bound = std::min(std::ldexp(static_cast<double>(options.base.count()), doublings),
                                 static_cast<double>(options.cap.count()));
   Nanos delay(static_cast<std::int64_t>(bound * random.uniform()));
   // What the server asks for is added to, so that the nodes it turned away do not return as one.
   delay += std::min(at_least, options.cap * 6);
-  if (elapsed + delay > options.budget) return std::nullopt;
+  if (elapsed + delay > (patient ? options.outage : options.budget)) return std::nullopt;
   return delay;
 }
 

@@ -18,9 +18,12 @@ struct RetryOptions {
   Nanos base = std::chrono::milliseconds(50);
   Nanos cap = std::chrono::seconds(5);
   Nanos budget = std::chrono::minutes(2);  ///< no attempt begins later than this
+  /// Of a server that has answered before and is out of reach, or refuses all: so long it is asked,
+  /// however often. A job of hours outlives a restart of what it reads from.
+  Nanos outage = std::chrono::minutes(2);
 };
 
-enum class Again { no, yes, if_connected_soon };
+enum class Again { no, yes, if_connected_soon, until_it_is_back };
 
 /// `attempt` counts those made. `at_least` is the server's Retry-After, kept up to the cap × 6.
 /// Nothing: give up.

@@ -38,6 +38,17 @@ TEST(NextDelay, EndsAfterAttemptsAndBudget) {
   EXPECT_FALSE(next_delay(options, Again::yes, 1, options.budget, 1s, random));
 }
 
+TEST(NextDelay, AnOutageIsWaitedForByTimeAndNotByAttempts) {
+  const RetryOptions options{.attempts = 2, .cap = 1s, .outage = 60s};
+  Random random(1);
+  for (int attempt = 1; attempt < 5000; ++attempt) {
+    const auto delay = next_delay(options, Again::until_it_is_back, attempt, 59s - 1ns, 0s, random);
+    ASSERT_TRUE(delay);
+    ASSERT_LE(*delay, 1s);
+  }
+  EXPECT_FALSE(next_delay(options, Again::until_it_is_back, 1, 60s, 1ns, random));
+}
+
 TEST(NextDelay, RetryAfterIsTheLeastAndHasALimit) {
   const RetryOptions options;
   Random random(1);

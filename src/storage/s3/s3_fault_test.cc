@@ -154,6 +154,32 @@ TEST_F(S3Faults, ThrottlingWithoutEndIsUnavailableAndSaysHowOften) {
   EXPECT_EQ(retries(), 9U);
 }
 
+// Promise M9: An S3 server that has answered and is out of reach for a minute ends no job.
+// Many times what ten attempts take, as 60 s are with what is set for users.
+TEST_F(S3Faults, AnOutageInTheMiddleIsRiddenOut) {
+  open({}, [](S3Options& options) { options.retry.outage = 30s; });
+  const Pin pin = pin_of("a");
+  for (const HttpAnswer& other :
+       {HttpAnswer{.end = End::reset, .nothing = true}, s3_error(503, "SlowDown")}) {
+    server_->plan(fail_first(80, "GET", other));
+    const auto read = read_now(*store_, {.key = "a", .pin = pin});
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    EXPECT_TRUE(read->bytes.text() == text_);
+  }
+  EXPECT_GE(retries(), 100U);  // curl makes some of those without an answer again by itself
+}
+
+TEST_F(S3Faults, AnOutageWithoutEndIsAnErrorAfterItsTime) {
+  open({}, [](S3Options& options) { options.retry.outage = 300ms; });
+  const Pin pin = pin_of("a");
+  server_.reset();  // nobody listens any more
+  const auto begin = std::chrono::steady_clock::now();
+  const Error error = expect_error({.key = "a", .pin = pin});
+  EXPECT_EQ(error.code(), Code::unavailable);
+  EXPECT_THAT(error.cause(), HasSubstr("gave up after"));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 250ms);
+}
+
 TEST_F(S3Faults, RetryAfterIsKept) {
   open();
   server_->plan(fail_first(1, "GET", s3_error(503, "SlowDown", {{"Retry-After", "1"}})));

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "headrace/storage/s3/service.h"
 #include "headrace/storage/testing/s3_world.h"
 #include "headrace/storage/testing/temporary_folder.h"
 
@@ -15,12 +16,15 @@ namespace {
 using ::testing::Contains;
 using testing::fail_first;
 using ::testing::HasSubstr;
+using testing::HttpAnswer;
 using ::testing::Key;
 using ::testing::Not;
 using testing::s3_error;
 using testing::s3_world;
 using testing::S3Habits;
 using testing::S3Seen;
+using testing::S3TestServer;
+using testing::TemporaryFolder;
 using SecondList = S3Habits::SecondList;
 
 const bool kRegistered =
@@ -235,6 +239,54 @@ TEST_F(S3Servers, AClockThatIsWrongShowsInAHeadTooWhichHasNoBody) {
   const auto before = server_->seen().size();
   EXPECT_EQ(store_->head("a", {}).error().code(), Code::denied);
   EXPECT_EQ(server_->seen().size(), before + 1);  // the clock is right now: it is something else
+}
+
+// In the middle of reads and of a list: the way to the keys is gone again, and it goes on.
+TEST_F(S3Servers, KeysThatExpireWhileItReadsAreGotAnewAndTheRequestIsMadeAgain) {
+  const TemporaryFolder folder;
+  const std::string count = folder.string() + "/count";
+  const std::string program =
+      "printf x >> " + count + R"(; printf '{"Version":1,"AccessKeyId":"AKIA%d",)" +
+      R"("SecretAccessKey":"S","SessionToken":"T"}' $(wc -c < )" + count + ")";
+  open({.page = 1}, [&program](S3Options& options) {
+    options.settings->credentials = {};
+    options.settings->way =
+        s3::Way{.how = s3::Process{program}, .source = "a test", .sts = {}, .region = {}};
+  });
+  server_->put("b", "second");
+  ASSERT_TRUE(read_now(*store_, {.key = "a"}).ok());
+  server_->plan([](const S3Seen& request, HttpAnswer& right) {
+    if (request.headers.at("authorization").find("AKIA1/") != std::string::npos)
+      right = s3_error(400, "ExpiredToken");
+  });
+  const auto read = read_now(*store_, {.key = "a"});
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  server_->plan([](const S3Seen& request, HttpAnswer& right) {
+    const bool second_page = request.query.contains("continuation-token");
+    const std::string& as = request.headers.at("authorization");
+    if (as.find("AKIA1/") != std::string::npos ||
+        (second_page && as.find("AKIA2/") != std::string::npos)) {
+      right = s3_error(400, "ExpiredToken");
+    }
+  });
+  const auto listed = list_all(*store_, "", {});
+  ASSERT_TRUE(listed.ok()) << listed.error().to_string();
+  EXPECT_EQ(listed->size(), 2U);
+  EXPECT_THAT(server_->seen().back().headers.at("authorization"), HasSubstr("AKIA3/"));
+}
+
+// Nodes of one job that were turned away together do not come back together.
+TEST_F(S3Servers, TwoStoresWaitForDifferentTimes) {
+  std::vector<std::uint64_t> firsts;
+  for (int i = 0; i < 2; ++i) {
+    S3TestServer server;
+    S3Options options = server.options();
+    options.retry_seed = 0;  // as users have it
+    auto service = s3::Service::make("b", context_, options, {});
+    ASSERT_TRUE(service.ok());
+    firsts.push_back((*service)->next_seed());
+  }
+  EXPECT_NE(firsts[0], firsts[1]);
 }
 
 TEST_F(S3Servers, AnUnsignedRequestSaysWhyItWas) {

@@ -40,6 +40,16 @@ Result<Credentials> credentials_of(const Settings& settings, Clock& clock,
   return Credentials{.source = found.error().to_string()};
 }
 
+/// Not of the process's id and the time: in containers that a scheduler starts together both are
+/// the same, and their retries would come as one.
+std::uint64_t own_seed() {
+  std::uint64_t seed = 0;
+  if (::getentropy(&seed, sizeof seed) != 0 || seed == 0)
+    seed = mix_key(static_cast<std::uint64_t>(::getpid()),
+                   static_cast<std::uint64_t>(real_clock().now().count()));
+  return seed;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Service>> Service::make(std::string bucket, const Context& context,
@@ -78,10 +88,7 @@ Service::Service(std::string bucket, const Context& context, const S3Options& op
       options_(options),
       settings_(std::move(settings)),
       process_(::getpid()),
-      seed_(options.retry_seed != 0
-                ? options.retry_seed
-                : mix_key(static_cast<std::uint64_t>(process_),
-                          static_cast<std::uint64_t>(context.clock->wall_seconds()))),
+      seed_(options.retry_seed != 0 ? options.retry_seed : own_seed()),
       keeper_(std::move(keeper)),
       identity_(std::make_shared<const Identity>(Identity{std::move(endpoint), keeper_->get()})),
       governor_(governor_options(options)) {

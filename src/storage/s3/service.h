@@ -63,6 +63,10 @@ class Service {
   /// Carries the exchange by the loop that has least to do.
   void start(std::unique_ptr<http::Exchange> exchange, const std::stop_token& stop);
 
+  /// The server has given a good answer before: what it does not answer now is an outage.
+  bool has_answered() const { return has_answered_.load(std::memory_order_relaxed); }
+  void set_answered() { has_answered_.store(true, std::memory_order_relaxed); }
+
   /// This server knows the first version of LIST only.
   bool list_v1() const { return list_v1_.load(std::memory_order_relaxed); }
   void set_list_v1() { list_v1_.store(true, std::memory_order_relaxed); }
@@ -99,6 +103,7 @@ class Service {
   std::atomic<std::int64_t> skew_{0};
   std::atomic<bool> weak_pin_noticed_{false};
   std::atomic<bool> list_v1_{false};
+  std::atomic<bool> has_answered_{false};
   std::unique_ptr<Keeper> keeper_;
   mutable Mutex mutex_;
   std::shared_ptr<const Identity> identity_ HEADRACE_GUARDED_BY(mutex_);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <set>
 
 #include "headrace/storage/s3/checksum.h"
 #include "headrace/storage/s3/sigv4.h"
@@ -153,7 +152,9 @@ S3Options S3TestServer::options() const {
   if (habits_.virtual_host) settings.addressing = s3::Addressing::virtual_host;
   options.settings = settings;
   options.loops = 1;
-  options.retry = {.base = std::chrono::milliseconds(1), .cap = std::chrono::milliseconds(20)};
+  options.retry = {.base = std::chrono::milliseconds(1),
+                   .cap = std::chrono::milliseconds(20),
+                   .outage = std::chrono::seconds(5)};
   options.retry_seed = 1;
   return options;
 }
@@ -262,6 +263,36 @@ HttpAnswer S3TestServer::get(const S3Seen& request) {
   return answer;
 }
 
+std::vector<std::pair<std::string, bool>> S3TestServer::entries_of(const std::string& prefix,
+                                                                   bool by_folder,
+                                                                   const std::string& after) const {
+  std::vector<std::pair<std::string, bool>> entries;
+  const std::size_t most = habits_.byte_order ? habits_.page + 1 : objects_.size();
+  auto at = objects_.lower_bound(prefix);
+  const auto behind = [](std::string folder) {
+    folder.back() = '0';  // follows '/'
+    return folder;
+  };
+  if (habits_.byte_order && !after.empty())
+    at = after.ends_with('/') && by_folder ? objects_.lower_bound(behind(after))
+                                           : objects_.upper_bound(std::max(after, prefix));
+  while (at != objects_.end() && at->first.starts_with(prefix) && entries.size() < most) {
+    const auto slash = at->first.find('/', prefix.size());
+    if (!by_folder || slash == std::string::npos) {
+      entries.emplace_back(at->first, false);
+      ++at;
+    } else {
+      entries.emplace_back(at->first.substr(0, slash + 1), true);
+      at = objects_.lower_bound(behind(entries.back().first));
+    }
+  }
+  if (habits_.byte_order) return entries;
+  std::ranges::reverse(entries);
+  const auto last = std::ranges::find(entries, after, &std::pair<std::string, bool>::first);
+  if (last != entries.end()) entries.erase(entries.begin(), last + 1);
+  return entries;
+}
+
 HttpAnswer S3TestServer::list(const S3Seen& request) {
   const auto query = [&](const char* name) {
     const auto found = request.query.find(name);
@@ -277,35 +308,22 @@ HttpAnswer S3TestServer::list(const S3Seen& request) {
   const auto name = [&](const std::string& key) {
     return encoded ? form_encode(key) : xml_text(key);
   };
-  std::vector<std::pair<std::string, bool>> entries;  // key or folder
-  std::set<std::string> seen_folders;
-  for (const auto& [key, object] : objects_) {
-    if (!key.starts_with(prefix)) continue;
-    const auto slash = key.find('/', prefix.size());
-    if (!folders || slash == std::string::npos) {
-      entries.emplace_back(key, false);
-    } else if (seen_folders.insert(key.substr(0, slash + 1)).second) {
-      entries.emplace_back(key.substr(0, slash + 1), true);
-    }
-  }
-  if (!habits_.byte_order) std::ranges::reverse(entries);
-  // The token is a position with characters that must be encoded in a query.
-  std::size_t at = 0;
+  // The token is the last name with characters that must be encoded in a query.
+  std::string after;
   if (const std::string token = query("continuation-token"); token.starts_with("/+=&"))
-    std::from_chars(token.data() + 4, token.data() + token.size(), at);
-  if (const std::string marker = query("marker"); v1 && !marker.empty()) {
-    const auto last = std::ranges::find(entries, marker, &std::pair<std::string, bool>::first);
-    at = last == entries.end() ? 0 : static_cast<std::size_t>(last - entries.begin()) + 1;
-  }
-  const std::size_t end = std::min(at + habits_.page, entries.size());
+    after = token.substr(4);
+  if (v1) after = query("marker");
+  const auto entries = entries_of(prefix, folders, after);
+  const std::size_t end = std::min(habits_.page, entries.size());
   std::string xml = R"(<?xml version="1.0" encoding="UTF-8"?><ListBucketResult>)";
   if (encoded) xml += "<EncodingType>url</EncodingType>";
   xml += fmt::format("<IsTruncated>{}</IsTruncated>", end < entries.size());
   if (end < entries.size() && v1 && habits_.next_marker)
     xml += fmt::format("<NextMarker>{}</NextMarker>", name(entries[end - 1].first));
   if (end < entries.size() && !v1)
-    xml += fmt::format("<NextContinuationToken>/+=&amp;{}</NextContinuationToken>", end);
-  for (; at < end; ++at) {
+    xml += fmt::format("<NextContinuationToken>/+=&amp;{}</NextContinuationToken>",
+                       xml_text(entries[end - 1].first));
+  for (std::size_t at = 0; at < end; ++at) {
     const auto& [key, is_folder] = entries[at];
     if (is_folder) {
       xml += "<CommonPrefixes><Prefix>" + name(key) + "</Prefix></CommonPrefixes>";

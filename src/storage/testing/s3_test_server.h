@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headrace/base/mutex.h"
@@ -85,6 +86,10 @@ class S3TestServer {
   HttpAnswer handle(const HttpSeen& raw);
   HttpAnswer right_answer(const S3Seen& request) HEADRACE_REQUIRES(mutex_);
   HttpAnswer get(const S3Seen& request) HEADRACE_REQUIRES(mutex_);
+  /// Keys and folders (true) that follow `after`: a page and one more, or all that there are.
+  std::vector<std::pair<std::string, bool>> entries_of(const std::string& prefix, bool by_folder,
+                                                       const std::string& after) const
+      HEADRACE_REQUIRES(mutex_);
   HttpAnswer list(const S3Seen& request) HEADRACE_REQUIRES(mutex_);
   HttpAnswer put_object(const S3Seen& request) HEADRACE_REQUIRES(mutex_);
   HttpAnswer post(const S3Seen& request) HEADRACE_REQUIRES(mutex_);
