@@ -28,6 +28,8 @@ std::vector<Slot> slots_of(Medium& m) {
           {"rate_total_MBps", &m.rate_total_MBps},
           {"requests_per_second", &m.requests_per_second},
           {"request_KiB", &m.request_KiB},
+          {"load_first_byte_ms", &m.load_first_byte_ms},
+          {"load_rate_MBps", &m.load_rate_MBps},
           {"throughput_credits.baseline_MBps", &m.throughput_credits.baseline},
           {"throughput_credits.burst_MBps", &m.throughput_credits.burst},
           {"throughput_credits.start_MB", &m.throughput_credits.start},

@@ -42,8 +42,9 @@ TEST_F(MediaFileTest, EveryMediumThatCommandsNameIsThere) {
   EXPECT_FALSE(file->date.empty());
   for (const char* name :
        {"s3-standard", "s3-express", "efs-elastic", "efs-bursting", "fsx-scratch2",
-        "fsx-persistent2-125", "fsx-persistent2-250", "fsx-persistent2-500", "fsx-persistent2-1000",
-        "ebs-gp2", "ebs-gp3", "ebs-io2", "nvme", "fastfile-sagemaker", "pipe-sagemaker"}) {
+        "fsx-scratch2-unloaded", "fsx-persistent2-125", "fsx-persistent2-250",
+        "fsx-persistent2-500", "fsx-persistent2-1000", "ebs-gp2", "ebs-gp3", "ebs-io2", "nvme",
+        "fastfile-sagemaker", "pipe-sagemaker"}) {
     const auto entry = file->find(name);
     ASSERT_TRUE(entry) << name;
     EXPECT_FALSE((*entry)->about.empty()) << name;

@@ -30,7 +30,11 @@ struct Medium {
   double rate_per_connection_MBps = 0;  ///< MB = 10^6 bytes
   double rate_total_MBps = 0;
   double requests_per_second = 0;
-  double request_KiB = 0;        ///< a read counts as one request per such piece; 0: as one
+  double request_KiB = 0;  ///< a read counts as one request per such piece; 0: as one
+  /// The first read of an object waits until all of it was loaded from behind the medium, as FSx
+  /// for Lustre does from S3: this long, and its bytes at this rate. 0 and 0: nothing is loaded.
+  double load_first_byte_ms = 0;
+  double load_rate_MBps = 0;     ///< of each object; 0: it takes no time
   bool one_stream = false;       ///< reads follow one another, and only the first waits
   Credits throughput_credits{};  ///< in MB; on top of rate_total_MBps
   Credits request_credits{};     ///< in requests; on top of requests_per_second

@@ -7,9 +7,11 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "headrace/base/digest.h"
 #include "headrace/storage/ranges.h"
 #include "headrace/storage/shaped/rate.h"
 
@@ -96,6 +98,7 @@ class ShapedStore final : public Store {
     {
       const MutexLock lock(mutex_);
       admit(*flight, pieces(request));
+      flight->first_byte = std::max(flight->first_byte, loaded_at(request));
       flights_.insert(flight);
       if (medium_.one_stream) stream_.push_back(flight);
     }
@@ -153,6 +156,17 @@ class ShapedStore final : public Store {
     ++counter_;
     flight.first_byte = use.begin + latency;
     flight.last_piece = use.end - (use.end - use.begin) / requests + latency;
+  }
+
+  /// When the whole object lies on the medium. The first read of it begins its loading.
+  double loaded_at(const ReadRequest& request) HEADRACE_REQUIRES(mutex_) {
+    if (medium_.load_first_byte_ms <= 0 && medium_.load_rate_MBps <= 0) return 0;
+    const auto [at, first] = loaded_.try_emplace(hash_bytes(as_byte_span(request.key)).low, 0);
+    if (!first) return at->second;
+    double time = medium_.load_first_byte_ms * kNanosPerMs;
+    if (medium_.load_rate_MBps > 0 && request.pin)
+      time += static_cast<double>(request.pin->size) * 1e9 / (medium_.load_rate_MBps * kBytesPerMB);
+    return at->second = nanos(clock_.now()) + time;
   }
 
   double metadata_ready() {
@@ -284,6 +298,8 @@ class ShapedStore final : public Store {
   Condition idle_;
   SharedRate requests_ HEADRACE_GUARDED_BY(mutex_);
   SharedRate bytes_ HEADRACE_GUARDED_BY(mutex_);
+  /// By a hash of the key; 40 bytes an object, of media that load only.
+  std::unordered_map<std::uint64_t, double> loaded_ HEADRACE_GUARDED_BY(mutex_);
   std::uint64_t counter_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::uint64_t number_ HEADRACE_GUARDED_BY(mutex_) = 0;
   double stream_from_ HEADRACE_GUARDED_BY(mutex_) = 0;

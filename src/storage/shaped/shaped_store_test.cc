@@ -192,6 +192,16 @@ TEST_F(ShapedStoreTest, BurstThenBaseline) {
   EXPECT_EQ(times_of(2), (std::vector<Nanos>{10ms, 110ms}));
 }
 
+// 1 MB at 10 MB/s from behind, which both wait for; after that the medium's own 1 ms.
+TEST_F(ShapedStoreTest, TheFirstReadWaitsUntilTheObjectIsLoaded) {
+  open({.first_byte_median_ms = 1, .load_first_byte_ms = 30, .load_rate_MBps = 10});
+  read({}, 10);
+  read();
+  EXPECT_EQ(times_of(2), (std::vector<Nanos>{130ms, 130ms}));
+  read();
+  EXPECT_EQ(times_of(3).back(), 131ms);
+}
+
 TEST_F(ShapedStoreTest, AnErrorTakesALatencyAndNoBytes) {
   open({.first_byte_median_ms = 30, .rate_total_MBps = 1});
   ASSERT_TRUE(base_.remove("a", {}));
