@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// s3_read_rate URI: reads every object below it once, as fast as it goes, and prints one object of
-// JSON with the wall and processor seconds of the reads (not of the listing). What
-// bench/storage/run compares with other clients. Objects above 64 MiB are read as ranges of that
-// size, two at once, so that the memory in use stays small and is used again.
+// s3_read_rate URI [BLOCK [IN_FLIGHT]]: reads every object below it once, as fast as it goes, and
+// prints one object of JSON with the wall and processor seconds of the reads (not of the listing).
+// What bench/storage/run compares with other clients. Objects above 64 MiB are read as ranges of
+// that size, two at once, so that the memory in use stays small and is used again. With BLOCK every
+// object is read in blocks of so many bytes, in random order.
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <latch>
 #include <nlohmann/json.hpp>
 #include <semaphore>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "headrace/base/random.h"
 #include "headrace/storage/open_store.h"
 
 namespace headrace {
@@ -35,10 +40,22 @@ struct Piece {
   ByteRange range;
 };
 
-Result<int> run(const std::string& text) {
+/// In an order that is the same in every run.
+void shuffle(std::vector<Piece>& pieces) {
+  Random random(1);
+  for (std::size_t i = pieces.size(); i > 1; --i)
+    std::swap(pieces[i - 1], pieces[random.next() % i]);
+}
+
+Result<int> run(const std::string& text, std::uint64_t block, std::ptrdiff_t in_flight) {
   Context context;
   HEADRACE_TRY(const Uri uri, parse_uri(text));
-  HEADRACE_TRY(auto store, open_store(uri, context, {.root = StoreOptions::Root::folder}));
+  StoreOptions options{.root = StoreOptions::Root::folder};
+  if (in_flight != 0) {
+    options.local_threads = static_cast<unsigned>(in_flight);
+    options.nfs.connections = static_cast<unsigned>(in_flight);
+  }
+  HEADRACE_TRY(auto store, open_store(uri, context, options));
   HEADRACE_TRY(const auto objects, list_all(*store, "", {}));
   std::vector<Piece> pieces;
   std::uint64_t bytes = 0;
@@ -47,8 +64,17 @@ Result<int> run(const std::string& text) {
     for (std::uint64_t at = 0; at < object.size; at += kPiece)
       pieces.push_back({&object, {at, std::min(kPiece, object.size - at)}});
   }
-  const bool large = !objects.empty() && objects.front().size > kPiece;
-  std::counting_semaphore<> slots(large ? kLargeInFlight : kSmallInFlight);
+  if (block != 0) {
+    pieces.clear();
+    for (const ObjectInfo& object : objects)
+      for (std::uint64_t at = 0; at < object.size; at += block)
+        pieces.push_back({&object, {at, std::min(block, object.size - at)}});
+    shuffle(pieces);
+  }
+  const bool large = block == 0 && !objects.empty() && objects.front().size > kPiece;
+  std::counting_semaphore<> slots(in_flight != 0 ? in_flight
+                                  : large        ? kLargeInFlight
+                                                 : kSmallInFlight);
   std::latch all(static_cast<std::ptrdiff_t>(pieces.size()));
   std::atomic<int> failed{0};
   const double processor = processor_seconds();
@@ -82,14 +108,17 @@ Result<int> run(const std::string& text) {
 
 // NOLINTNEXTLINE(bugprone-exception-escape): what cannot be printed ends the program
 int main(int count, char** values) {
-  if (count != 2) {
-    fmt::print(stderr, "s3_read_rate s3://bucket/prefix/\n");
+  const auto number = [&](int at) {
+    return at < count ? std::strtoull(values[at], nullptr, 10) : 0;
+  };
+  if (count < 2 || count > 4) {
+    fmt::print(stderr, "s3_read_rate URI [BLOCK [IN_FLIGHT]]\n");
     return 2;
   }
   // Memory that is given back is used again, as a job's pool does, and not returned to the system.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  const auto code = headrace::run(values[1]);
+  const auto code = headrace::run(values[1], number(2), static_cast<std::ptrdiff_t>(number(3)));
   if (!code) fmt::print(stderr, "{}\n", code.error().to_string());
   return code.ok() ? *code : 1;
 }

@@ -50,6 +50,15 @@ Result<std::unique_ptr<Store>> open_s3(const Uri& uri, const Context& context,
   return make_single_store(std::move(opened.store), std::move(opened.only_key));
 }
 
+Result<std::unique_ptr<Store>> open_nfs(const Uri& uri, const Context& context,
+                                        const StoreOptions& options) {
+  const bool folder = options.root == StoreOptions::Root::folder;
+  HEADRACE_TRY(OpenedNfs opened, open_nfs_store(uri, folder, context, options.nfs, options.stop));
+  if (opened.only_key.empty()) return std::move(opened.store);
+  if (folder) return Error(Code::invalid, "is a file, not a folder").at(uri.to_string());
+  return make_single_store(std::move(opened.store), std::move(opened.only_key));
+}
+
 }  // namespace
 
 Result<std::pair<Uri, std::string>> split_object(const Uri& uri) {
@@ -72,10 +81,12 @@ Result<std::unique_ptr<Store>> open_store(const Uri& uri, const Context& context
     case Scheme::s3:
       return open_s3(uri, context, options);
     case Scheme::nfs:
+      return open_nfs(uri, context, options);
     case Scheme::memory:
       break;
   }
-  return Error(Code::invalid, "no store reads this scheme", "give a path or s3://bucket/prefix")
+  return Error(Code::invalid, "no store reads this scheme",
+               "give a path, s3://bucket/prefix or nfs://host/export/path")
       .at(uri.to_string());
 }
 

@@ -17,6 +17,7 @@
 #include "headrace/base/context.h"
 #include "headrace/base/result.h"
 #include "headrace/base/uri.h"
+#include "headrace/storage/nfs/nfs_store.h"
 #include "headrace/storage/s3/s3_options.h"
 #include "headrace/storage/store.h"
 
@@ -31,6 +32,7 @@ struct StoreOptions {
   Root root = Root::find_out;
   unsigned local_threads = 16;  ///< that read a local folder
   S3Options s3;
+  NfsOptions nfs;
   std::stop_token stop;  ///< while finding out
 };
 

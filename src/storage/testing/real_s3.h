@@ -10,6 +10,7 @@
 
 #include "headrace/base/context.h"
 #include "headrace/storage/s3/s3_options.h"
+#include "headrace/storage/testing/server_process.h"
 #include "headrace/storage/testing/store_conformance.h"
 
 namespace headrace::testing {
@@ -31,9 +32,8 @@ class RealS3 {
 
  private:
   explicit RealS3(const std::string& source_dir);
-  class Process;
 
-  std::shared_ptr<Process> process_;  // of its own server
+  std::shared_ptr<ServerProcess> process_;  // of its own server
   std::string endpoint_;
   std::string bucket_;
   s3::Settings settings_;
