@@ -23,6 +23,14 @@ void register_job(nb::module_& module) {
       .value("keep", Mode::keep)
       .value("fastfile", Mode::fastfile)
       .value("pipe", Mode::pipe);
+  nb::enum_<SnapshotUse>(module, "SnapshotUse")
+      .value("none", SnapshotUse::none)
+      .value("refresh", SnapshotUse::refresh)
+      .value("reuse", SnapshotUse::reuse);
+  nb::class_<SnapshotKeeping>(module, "SnapshotKeeping")
+      .def(nb::init<>())
+      .def_rw("use", &SnapshotKeeping::use)
+      .def_rw("file", &SnapshotKeeping::file);
   nb::class_<JobOptions>(module, "JobOptions")
       .def(nb::init<>())
       .def_rw("uri", &JobOptions::uri)
@@ -31,7 +39,9 @@ void register_job(nb::module_& module) {
       .def_rw("keep_dir", &JobOptions::keep_dir)
       .def_rw("keep_bytes", &JobOptions::keep_bytes)
       .def_rw("medium", &JobOptions::medium)
+      .def_rw("expect", &JobOptions::expect)
       .def_rw("pipe_dir", &JobOptions::pipe_dir)
+      .def_rw("snapshot", &JobOptions::snapshot)
       .def_rw("open", &JobOptions::open)
       .def_rw("loader", &JobOptions::loader)
       .def_rw("resume", &JobOptions::resume, nb::arg().none());
@@ -43,6 +53,7 @@ void register_job(nb::module_& module) {
       .def("state", [](const OpenJob& self) { return self.state(); })
       .def_prop_ro("mode", [](const OpenJob& self) { return self.job().mode(); })
       .def_prop_ro("format", [](const OpenJob& self) { return self.job().dataset().format(); })
+      .def_prop_ro("stands_on", [](const OpenJob& self) { return self.job().stands_on(); })
       .def_prop_ro("samples", [](const OpenJob& self) { return self.job().dataset().size(); })
       .def_prop_ro("classes", [](const OpenJob& self) { return self.job().dataset().classes(); })
       .def_prop_ro("steps_per_epoch",

@@ -86,7 +86,7 @@ class Loader:
     `epochs` the loop body is not entered any more.
 
     Args:
-        uri: a path or s3://bucket/prefix.
+        uri: a path, s3://bucket/prefix or nfs://host/export/path.
         batch_size: samples a batch, on each rank.
         mode: direct, file, stream, keep, fastfile or pipe; by default keep for s3://, direct for a path.
         seed: of order and augmentation.
@@ -116,6 +116,9 @@ class Loader:
         on_bad: error, skip or substitute a damaged picture.
         quarantine: a file to which bad samples are written, a line of JSON each.
         classes: the training set's class names, for a validation set.
+        snapshot: "refresh" lists and keeps what was listed in `snapshot_file`; "reuse" takes what
+            was kept and lists nothing.
+        expect: lustre, nfs, fuse or local; a path that stands on anything else is refused.
         output: numpy arrays or torch tensors, of the same memory.
         labels: "int64": shape [n] where samples have one label, and [n, width] where more;
             "float32": [n, width], as they are.
@@ -156,6 +159,9 @@ class Loader:
         medium: str = "",
         pipe_dir: str = "",
         list: str = "",
+        snapshot: Literal["refresh", "reuse"] | None = None,
+        snapshot_file: str = "",
+        expect: str = "",
         classes: Sequence[str] = (),
         output: Literal["numpy", "torch"] = "numpy",
         labels: Literal["int64", "float32"] = "int64",
@@ -176,6 +182,10 @@ class Loader:
         options.medium = medium
         options.pipe_dir = str(pipe_dir)
         options.open.list = str(list)
+        options.expect = expect
+        options.snapshot.file = str(snapshot_file)
+        if snapshot is not None:
+            options.snapshot.use = _choose(_headrace.SnapshotUse, "snapshot", snapshot)
         options.open.classes = [*classes]
         loader = options.loader
         loader.batch = batch_size

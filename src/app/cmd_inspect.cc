@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "command.h"
+#include "headrace/base/uri.h"
 #include "headrace/records/inspect/inspect.h"
+#include "headrace/storage/local/standing.h"
 #include "inspect_media.h"
 #include "inspect_picture.h"
 #include "records_output.h"
@@ -52,6 +54,14 @@ Result<int> print_records(const Source& source, const Context& context, bool jso
   return end.damage.empty() ? 0 : 1;
 }
 
+/// Of a path; "" for anything else.
+std::string medium_under(const std::string& text) {
+  const auto uri = parse_uri(text);
+  if (!uri.ok() || uri->scheme != Scheme::local) return {};
+  const auto found = local::standing_of(uri->path);
+  return found.ok() ? found->to_string() : std::string();
+}
+
 Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   OpenOptions open = arguments.open;
   if (!arguments.replay.empty())
@@ -64,10 +74,11 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   if (arguments.records) return print_records(source, context, arguments.json, stop);
   const Summary summary = summarise(*source.set);
   const auto notices = context.notices->all();
+  const std::string stands_on = medium_under(arguments.uri);
   if (arguments.json) {
-    fmt::print("{}\n", summary_json(summary, notices));
+    fmt::print("{}\n", summary_json(summary, stands_on, notices));
   } else {
-    fmt::print("{}", summary_text(summary, notices));
+    fmt::print("{}", summary_text(summary, stands_on, notices));
   }
   return summary.damage.empty() ? 0 : 1;
 }

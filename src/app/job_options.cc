@@ -16,7 +16,9 @@ const std::map<std::string, OnBad>& policies() {
 }
 
 void add_where(CLI::App& command, JobArguments& a) {
-  command.add_option("uri", a.job.uri, "A path or s3://bucket/prefix: a folder, a .rec, …")
+  command
+      .add_option("uri", a.job.uri,
+                  "A path, s3://bucket/prefix or nfs://host/export/path: a folder, a .rec, …")
       ->required();
   command.add_option(
       "--mode", a.mode,
@@ -34,6 +36,11 @@ void add_where(CLI::App& command, JobArguments& a) {
                          "Folder that keeps where decoding can begin in each JPEG, for later jobs "
                          "(mode keep: the cache does)");
   command.add_flag("--no-seek-index", a.no_seek_index, "Neither make nor use that")->excludes(seek);
+  command
+      .add_option("--expect", a.job.expect,
+                  "Refuse a path that does not stand on lustre, nfs, fuse or local: a mount that "
+                  "is missing looks like a folder")
+      ->check(CLI::IsMember({"lustre", "nfs", "fuse", "local"}));
   command.add_option("--medium", a.job.medium, "Be as slow as a medium of data/media.yaml");
   command
       .add_option("--scale", a.job.scale,
@@ -46,6 +53,14 @@ void add_where(CLI::App& command, JobArguments& a) {
       ->capture_default_str();
   command.add_flag("--pairs", a.job.pipe_pairs,
                    "pipe: pictures that are in no records, as (picture, label) record pairs");
+  command
+      .add_option("--snapshot", a.snapshot,
+                  "refresh: list, and keep what was listed; reuse: use what was kept, and list "
+                  "nothing (default: list, keep nothing)")
+      ->check(CLI::IsMember({"refresh", "reuse"}));
+  command.add_option("--snapshot-file", a.job.snapshot.file,
+                     "The file it is kept in (default: in $HEADRACE_SNAPSHOT_DIR or "
+                     "~/.cache/headrace-snapshots)");
   add_source_options(command, a.job.open);
 }
 
@@ -138,6 +153,9 @@ Result<JobOptions> JobArguments::to_options() const {
   LoaderOptions& loader = options.loader;
   if (!mode.empty()) {
     HEADRACE_TRY(options.mode, parse_mode(mode));
+  }
+  if (!snapshot.empty()) {
+    options.snapshot.use = snapshot == "reuse" ? SnapshotUse::reuse : SnapshotUse::refresh;
   }
   HEADRACE_TRY(loader.shuffle, parse_shuffle(shuffle));
   if (!augment.empty()) {

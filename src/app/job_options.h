@@ -20,6 +20,7 @@ namespace headrace::app {
 struct JobArguments {
   JobOptions job;
   std::string mode;
+  std::string snapshot;
   std::string shuffle = "global";
   std::string augment;
   std::string layout = "nchw_f32";

@@ -117,6 +117,7 @@ std::string read_json(const ReadReport& report) {
   Json json{{"schema", 1},
             {"mode", to_string(report.mode)},
             {"format", report.format},
+            {"stands_on", report.stands_on},
             {"samples", report.samples},
             {"classes", report.classes},
             {"nodes", report.nodes},
@@ -142,6 +143,7 @@ std::string read_table(const ReadReport& report) {
   std::string text =
       fmt::format("{} samples ({}), mode {}: first batch after {:.2f} s\n\n", report.samples,
                   report.format, to_string(report.mode), report.launch_seconds);
+  if (!report.stands_on.empty()) text += fmt::format("stands on {}\n\n", report.stands_on);
   text += fmt::format("{:>12} {:>10} {:>8} {:>10} {:>6} {:>9} {:>32}\n", "", "", "", "", "accel.",
                       "consumer", "decode threads: at work, waiting");
   text +=

@@ -233,7 +233,8 @@ std::string verify_text(const VerifyReport& report, const std::vector<std::strin
   return text + notices_text(notices);
 }
 
-std::string summary_json(const Summary& summary, const std::vector<Notice>& notices) {
+std::string summary_json(const Summary& summary, std::string_view stands_on,
+                         const std::vector<Notice>& notices) {
   Json json{{"schema", 1},
             {"format", summary.format},
             {"samples", summary.samples},
@@ -242,13 +243,15 @@ std::string summary_json(const Summary& summary, const std::vector<Notice>& noti
             {"largest", summary.largest},
             {"classes", summary.classes},
             {"fingerprint", summary.fingerprint.to_hex()},
-            {"index", summary.index_source}};
+            {"index", summary.index_source},
+            {"stands_on", stands_on}};
   json["damage"] = damage_json(summary.damage);
   json["notices"] = notices_json(notices);
   return dump(json);
 }
 
-std::string summary_text(const Summary& summary, const std::vector<Notice>& notices) {
+std::string summary_text(const Summary& summary, std::string_view stands_on,
+                         const std::vector<Notice>& notices) {
   std::string text = fmt::format(
       "format       {}\nsamples      {}\nbytes        {} ({} to {} a sample)\nclasses      {}\n"
       "fingerprint  {}\nindex        {}\n",
@@ -256,6 +259,7 @@ std::string summary_text(const Summary& summary, const std::vector<Notice>& noti
       human_bytes(static_cast<double>(summary.smallest)),
       human_bytes(static_cast<double>(summary.largest)), summary.classes.size(),
       summary.fingerprint.to_hex(), summary.index_source);
+  if (!stands_on.empty()) text += fmt::format("stands on    {}\n", stands_on);
   for (const PlacedDamage& one : summary.damage) {
     text += fmt::format("damage       {} [{}, {}): {}\n", one.key, one.damage.begin, one.damage.end,
                         one.damage.why);

@@ -26,8 +26,10 @@ std::string verify_json(const VerifyReport& report, const std::vector<std::strin
 std::string verify_text(const VerifyReport& report, const std::vector<std::string>& classes,
                         const std::vector<Notice>& notices);
 
-std::string summary_json(const Summary& summary, const std::vector<Notice>& notices);
-std::string summary_text(const Summary& summary, const std::vector<Notice>& notices);
+std::string summary_json(const Summary& summary, std::string_view stands_on,
+                         const std::vector<Notice>& notices);
+std::string summary_text(const Summary& summary, std::string_view stands_on,
+                         const std::vector<Notice>& notices);
 
 /// One line each, without the line end.
 std::string record_json(const RecordLine& line);

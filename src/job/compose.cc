@@ -14,6 +14,7 @@
 #include "headrace/records/recordio/idx.h"
 #include "headrace/storage/keep/keep_store.h"
 #include "headrace/storage/local/dir_side_store.h"
+#include "headrace/storage/local/standing.h"
 #include "headrace/storage/open_store.h"
 #include "headrace/storage/shaped/shaped_store.h"
 
@@ -63,15 +64,31 @@ class Composer {
   /// The place that the mode reads first; `--medium` makes it as slow as that medium.
   Result<void> open_origin(const std::string& place) {
     HEADRACE_TRY(const Uri uri, parse_uri(place));
+    HEADRACE_TRY(stand_on(uri));
     HEADRACE_TRY(auto store, open_store(uri, context_, {.stop = stop_}));
     made_.place = store->describe();
     made_.stores.push_back(std::move(store));
-    if (options_.medium.empty()) return {};
-    HEADRACE_TRY(const auto media, load_media());
-    HEADRACE_TRY(const auto* const entry, media.find(options_.medium));
-    made_.stores.push_back(make_shaped_store(top(), scaled(entry->medium, 1 / options_.scale),
-                                             context_, options_.loader.seed));
+    if (!options_.medium.empty()) {
+      HEADRACE_TRY(const auto media, load_media());
+      HEADRACE_TRY(const auto* const entry, media.find(options_.medium));
+      made_.stores.push_back(make_shaped_store(top(), scaled(entry->medium, 1 / options_.scale),
+                                               context_, options_.loader.seed));
+    }
+    HEADRACE_TRY(auto snapshot, keep_snapshot(top(), options_.snapshot, context_, stop_));
+    if (snapshot != nullptr)
+      made_.stores.push_back(make_snapshot_store(top(), std::move(snapshot)));
     return {};
+  }
+
+  Result<void> stand_on(const Uri& uri) {
+    if (uri.scheme == Scheme::local) {
+      if (!options_.expect.empty()) HEADRACE_TRY(local::check_standing(uri.path, options_.expect));
+      if (const auto found = local::standing_of(uri.path)) made_.stands_on = found->to_string();
+      return {};
+    }
+    if (options_.expect.empty()) return {};
+    return Error(Code::invalid, "--expect is about a path, and this is none", "leave it out")
+        .at(uri.to_string());
   }
 
   /// `copy_of`: what a manifest calls the root of which this is a copy.

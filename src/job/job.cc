@@ -17,6 +17,7 @@ class ComposedJob final : public Job {
   Mode mode() const override { return parts_.mode; }
   const Context& context() const override { return context_; }
   const Dataset& dataset() const override { return *parts_.dataset; }
+  const std::string& stands_on() const override { return parts_.stands_on; }
   Loader& loader() override { return *loader_; }
 
   Result<void> start() override {

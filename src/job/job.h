@@ -14,6 +14,7 @@
 #include "headrace/base/context.h"
 #include "headrace/loader/loader.h"
 #include "headrace/records/dataset.h"
+#include "headrace/records/snapshot/keeping.h"
 
 namespace headrace {
 
@@ -38,9 +39,11 @@ struct JobOptions {
   std::string seek_dir;
   std::string medium;    ///< shaped: behave like this medium of data/media.yaml; empty: as it is
   double scale = 1;      ///< the real job is as many times as large: the medium's credits shrink so
+  std::string expect;    ///< lustre, nfs, fuse, local: what a path must stand on; empty: anything
   std::string pipe_dir;  ///< pipe: where another program writes the FIFOs; empty: this one does
   std::string pipe_channel = "train";
-  bool pipe_pairs = false;  ///< pipe: pictures that lie in no records, as (picture, label) pairs
+  bool pipe_pairs = false;   ///< pipe: pictures that lie in no records, as (picture, label) pairs
+  SnapshotKeeping snapshot;  ///< whether the listing is kept, or a kept one is used
   OpenOptions open;
   LoaderOptions loader;
   std::optional<State> resume;
@@ -53,8 +56,8 @@ struct JobOptions {
 ///  * `invalid`   one belongs to another mode, both named; the medium is not in data/media.yaml
 Result<void> check_options(const JobOptions& options);
 
-/// Drops what belongs to other modes than the job's own: for a job, such as validation, that was
-/// made from another's options.
+/// Drops what belongs to other modes than the job's own, or to another place: for a job, such as
+/// validation, that was made from another's options.
 void drop_other_modes(JobOptions& options);
 
 class Job {
@@ -68,6 +71,8 @@ class Job {
   virtual Mode mode() const = 0;
   virtual const Context& context() const = 0;
   virtual const Dataset& dataset() const = 0;
+  /// The medium under a path, "NFS (nfs4), fs-1:/ mounted at /data"; empty for what is no path.
+  virtual const std::string& stands_on() const = 0;
   /// Builds the loader, which begins to read ahead at once.
   virtual Result<void> start() = 0;
   /// REQUIRES: started

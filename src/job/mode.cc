@@ -44,6 +44,8 @@ Mode default_mode(std::string_view uri) {
 
 void drop_other_modes(JobOptions& options) {
   const Mode mode = options.mode.value_or(default_mode(options.uri));
+  options.snapshot.file.clear();  // a file is of one place
+  if (mode == Mode::fastfile) options.snapshot = {};
   if (mode != Mode::keep) {
     options.keep_dir.clear();
     options.keep_bytes = 0;
@@ -64,12 +66,15 @@ Result<void> check_options(const JobOptions& options) {
     bool fits;
     std::string_view belongs_to;
   };
-  const std::array<Rule, 6> rules = {{
+  const std::array<Rule, 8> rules = {{
       {"--local", !options.local.empty(), copied, "direct and file"},
       {"--keep-dir", !options.keep_dir.empty(), mode == Mode::keep, "keep"},
       {"--keep-size", options.keep_bytes != 0, mode == Mode::keep, "keep"},
       {"--pipe-dir", !options.pipe_dir.empty(), mode == Mode::pipe, "pipe"},
       {"--channel", options.pipe_channel != JobOptions().pipe_channel, mode == Mode::pipe, "pipe"},
+      {"--snapshot", options.snapshot.use != SnapshotUse::none, mode != Mode::fastfile,
+       "direct, file, stream, keep and pipe"},
+      {"--expect", !options.expect.empty(), mode != Mode::fastfile, "direct, file and pipe"},
       {"--pairs", options.pipe_pairs, mode == Mode::pipe, "pipe"},
   }};
   for (const Rule& rule : rules) {
@@ -78,6 +83,10 @@ Result<void> check_options(const JobOptions& options) {
                  fmt::format("{} belongs to mode {}, and this job has mode {}", rule.option,
                              rule.belongs_to, to_string(mode)),
                  fmt::format("leave {} out, or choose --mode", rule.option));
+  }
+  if (!options.snapshot.file.empty() && options.snapshot.use == SnapshotUse::none) {
+    return Error(Code::invalid, "--snapshot-file belongs to --snapshot",
+                 "give --snapshot refresh or reuse, too");
   }
   if (options.medium.empty()) return {};
   HEADRACE_TRY(const auto media, load_media());

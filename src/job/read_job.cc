@@ -169,6 +169,7 @@ class ReadJob {
     HEADRACE_TRY(training_->start());
     report_.mode = training_->mode();
     report_.format = training_->dataset().format();
+    report_.stands_on = training_->stands_on();
     report_.samples = training_->dataset().size();
     report_.classes = training_->dataset().classes().size();
     report_.shuffle = options_.job.loader.shuffle;

@@ -44,6 +44,7 @@ struct ReadHooks {
 struct ReadReport {
   Mode mode = Mode::direct;
   std::string format;
+  std::string stands_on;  ///< Job::stands_on
   std::uint64_t samples = 0;
   std::uint64_t classes = 0;
   Shuffle shuffle;

@@ -26,7 +26,7 @@ Result<ObjectIndex> find_objects(Store& store, std::size_t count,
                                  const std::stop_token& stop) {
   constexpr std::size_t kAskOneByOne = 256;
   constexpr unsigned kAskers = 16;
-  HEADRACE_TRY(auto index, ObjectIndex::make());
+  HEADRACE_TRY(auto index, ObjectIndexBuilder::make());
   Mutex mutex;
   const auto add = [&index, &mutex](std::span<const ObjectInfo> objects) -> Result<void> {
     const MutexLock lock(mutex);
@@ -47,8 +47,7 @@ Result<ObjectIndex> find_objects(Store& store, std::size_t count,
     HEADRACE_TRY(const auto folders, find_folders(store, folder, stop, add));
     HEADRACE_TRY(list_folders(store, folders, kListers, stop, add));
   }
-  index.finish();
-  return index;
+  return index.finish();
 }
 
 }  // namespace headrace

@@ -15,7 +15,8 @@
 
 namespace headrace {
 
-inline constexpr unsigned kListers = 8;
+/// A page of 1,000 keys takes S3 about 0.1 s: 1.5 million keys are asked for in 5 s.
+inline constexpr unsigned kListers = 32;
 
 using ObjectSink = std::function<Result<void>(std::span<const ObjectInfo>)>;
 

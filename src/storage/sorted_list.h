@@ -29,14 +29,14 @@ Result<void> list_sorted(const Keys& keys, const Info& info, const ListRequest& 
   std::uint64_t at = keys.lower_bound(std::max(prefix, request.start_after));
   if (!request.start_after.empty() && at < keys.size() && keys.key(at) == request.start_after) ++at;
   while (at < keys.size()) {
-    const std::string_view key = keys.key(at);
+    const auto key = keys.key(at);  // a string, or a view of one that stays
     if (!key.starts_with(prefix)) break;
     const auto slash = request.by_folder ? key.find('/', prefix.size()) : std::string_view::npos;
     if (slash != std::string_view::npos) {
       std::string after(key.substr(0, slash + 1));
       page.folders.push_back(after);
       ++after.back();  // '0' follows '/': no key before that lies behind the folder
-      at = keys.lower_bound(after);
+      at = std::max(at + 1, keys.lower_bound(after));  // on, whatever damaged keys say
     } else {
       page.objects.push_back(info(at++));
     }

@@ -124,7 +124,7 @@ class Workers {
     Part& part = *piece.part;
     if (piece.range.length != 0) {
       const auto room = budget_.reserve(piece.range.length, stop_.get_token());
-      auto read = read_now(what_.source, {.key = std::string(what_.objects.key(part.ordinal)),
+      auto read = read_now(what_.source, {.key = what_.objects.key(part.ordinal),
                                           .range = piece.range,
                                           .pin = what_.objects.pin(part.ordinal),
                                           .stop = stop_.get_token()});
@@ -142,7 +142,7 @@ class Workers {
   }
 
   Result<void> finish(Part& part) {
-    const std::string path = what_.folder + "/" + std::string(what_.objects.key(part.ordinal));
+    const std::string path = what_.folder + "/" + what_.objects.key(part.ordinal);
     const Pin pin = what_.objects.pin(part.ordinal);
     if (pin.modified_ns != 0) {
       constexpr std::int64_t kNanos = 1'000'000'000;

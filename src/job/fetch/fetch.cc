@@ -17,7 +17,7 @@ namespace {
 
 /// The index while several threads list into it.
 struct Listing {
-  explicit Listing(ObjectIndex empty) : index(std::move(empty)) {}
+  explicit Listing(ObjectIndexBuilder empty) : index(std::move(empty)) {}
 
   Result<void> add(std::span<const ObjectInfo> page, const std::string& store) {
     const MutexLock lock(mutex);
@@ -33,12 +33,12 @@ struct Listing {
   }
 
   Mutex mutex;
-  ObjectIndex index;
+  ObjectIndexBuilder index;
 };
 
 Result<ObjectIndex> list_everything(Store& source, const FetchOptions& options,
                                     const std::stop_token& stop) {
-  HEADRACE_TRY(auto empty, ObjectIndex::make());
+  HEADRACE_TRY(auto empty, ObjectIndexBuilder::make());
   Listing listing(std::move(empty));
   const ObjectSink sink = [&](std::span<const ObjectInfo> page) {
     return listing.add(page, source.describe());
@@ -51,12 +51,12 @@ Result<ObjectIndex> list_everything(Store& source, const FetchOptions& options,
     HEADRACE_TRY(const auto object, std::move(found));
     HEADRACE_TRY(sink(std::span(&object, 1)));
   }
-  listing.index.finish();
-  if (listing.index.size() == 0) {
+  HEADRACE_TRY(ObjectIndex found, listing.index.finish());
+  if (found.size() == 0) {
     return Error(Code::not_found, "nothing lies there", "check the path or the prefix")
         .at(source.describe());
   }
-  return std::move(listing.index);
+  return found;
 }
 
 std::uint64_t space_of(std::uint64_t size, const fetching::Volume& volume) {
@@ -93,7 +93,7 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
   for (std::uint64_t i = 0; i < objects.size(); ++i) {
     const std::uint64_t size = objects.bytes(i);
     report.bytes += size;
-    const std::string path = folder + "/" + std::string(objects.key(i));
+    const std::string path = folder + "/" + objects.key(i);
     if (journal->has(fetching::identity(objects.key(i), objects.pin(i))) &&
         is_file_of(path, size)) {
       continue;

@@ -52,7 +52,8 @@ Result<void> check_names(const ObjectIndex& objects) {
   Complaints complaints;
   std::string folder;  // of the key before: most keys follow one of the same folder
   for (std::uint64_t i = 0; i < objects.size(); ++i) {
-    const std::string_view key = objects.key(i);
+    const std::string whole = objects.key(i);
+    const std::string_view key = whole;
     if (const auto why = unfit(key); !why.empty()) {
       complaints.add(key, why);
       continue;

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "headrace/base/mutex.h"
 #include "headrace/records/classes.h"
+#include "headrace/records/list_index.h"
 #include "headrace/records/listing.h"
 #include "headrace/records/object_index.h"
+#include "headrace/records/snapshot/keeping.h"
 #include "headrace/storage/ranges.h"
 
 namespace headrace {
@@ -19,12 +22,12 @@ namespace {
 class Folder final : public Dataset {
  public:
   Folder(ObjectIndex objects, std::vector<std::string> classes, std::vector<std::uint64_t> starts,
-         std::vector<std::uint32_t> labels)
+         std::vector<std::uint32_t> labels, const Hash128& fingerprint)
       : objects_(std::move(objects)),
         classes_(std::move(classes)),
         starts_(std::move(starts)),
         labels_(std::move(labels)),
-        fingerprint_(objects_.fingerprint()) {
+        fingerprint_(fingerprint) {
     fingerprint_ += hash_bytes(as_byte_span(classes_to_text(classes_)));
   }
 
@@ -44,7 +47,7 @@ class Folder final : public Dataset {
   }
   std::string file(SampleId id, const Bytes& /*frame*/) const override { return name(id); }
   std::optional<float> label(SampleId id) const override { return number(id); }
-  std::string name(SampleId id) const override { return std::string(objects_.key(ordinal(id))); }
+  std::string name(SampleId id) const override { return objects_.key(ordinal(id)); }
   const std::vector<std::string>& classes() const override { return classes_; }
   Hash128 fingerprint() const override { return fingerprint_; }
 
@@ -67,7 +70,7 @@ class Folder final : public Dataset {
 /// What the listing threads fill together.
 class Collector {
  public:
-  Collector(std::string store, ObjectIndex index)
+  Collector(std::string store, ObjectIndexBuilder index)
       : store_(std::move(store)), index_(std::move(index)) {}
 
   Result<void> add(std::span<const ObjectInfo> objects) {
@@ -91,23 +94,24 @@ class Collector {
   }
 
   /// The sorted index; leaves the notices. Only once, when no thread adds any more.
-  ObjectIndex take(Notices& notices, std::uint64_t& skipped) {
+  Result<ObjectIndex> take(Notices& notices, std::uint64_t& skipped) {
     const MutexLock lock(mutex_);
     if (skipped_ != 0) {
       notices.add("not-a-sample", fmt::format("{} hidden or system files left out, such as \"{}\"",
                                               skipped_, first_skipped_));
     }
-    if (const auto dropped = index_.finish(); dropped != 0) {
+    skipped = skipped_;
+    HEADRACE_TRY(ObjectIndex objects, index_.finish());
+    if (const auto dropped = index_.dropped(); dropped != 0) {
       notices.add("listed-twice", fmt::format("the server listed {} keys more than once", dropped));
     }
-    skipped = skipped_;
-    return std::move(index_);
+    return objects;
   }
 
  private:
   const std::string store_;
   Mutex mutex_;
-  ObjectIndex index_ HEADRACE_GUARDED_BY(mutex_);
+  ObjectIndexBuilder index_ HEADRACE_GUARDED_BY(mutex_);
   std::uint64_t skipped_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::string first_skipped_ HEADRACE_GUARDED_BY(mutex_);
 };
@@ -146,8 +150,16 @@ bool is_sample_key(std::string_view key) {
   return base != "Thumbs.db" && base != "desktop.ini";
 }
 
-Result<std::unique_ptr<Dataset>> open_folder(Store& store, const Context& context,
-                                             const OpenOptions& options) {
+namespace {
+
+/// What the set is made of.
+struct Found {
+  ObjectIndex objects;
+  Hash128 fingerprint;               ///< of the objects
+  std::vector<std::string> folders;  ///< below the root, in key order; some may hold no sample
+};
+
+Result<Found> list(Store& store, const Context& context, const OpenOptions& options) {
   RootFiles root{.store = store.describe(), .skip = options.skip_root_files};
   HEADRACE_TRY(auto folders,
                find_folders(store, "", options.stop,
@@ -158,14 +170,14 @@ Result<std::unique_ptr<Dataset>> open_folder(Store& store, const Context& contex
         .at(store.describe());
   }
 
-  HEADRACE_TRY(auto index, ObjectIndex::make());
+  HEADRACE_TRY(auto index, ObjectIndexBuilder::make());
   Collector collector(store.describe(), std::move(index));
   HEADRACE_TRY(
       list_folders(store, folders, kListers, options.stop,
                    [&collector](std::span<const ObjectInfo> page) { return collector.add(page); }));
 
   std::uint64_t skipped = 0;
-  ObjectIndex objects = collector.take(*context.notices, skipped);
+  HEADRACE_TRY(ObjectIndex objects, collector.take(*context.notices, skipped));
   if (root.count != 0) {
     context.notices->add("root-files", fmt::format("{} files in the root left out, such as \"{}\"",
                                                    root.count, root.first));
@@ -176,11 +188,35 @@ Result<std::unique_ptr<Dataset>> open_folder(Store& store, const Context& contex
                              skipped + root.count + root.hidden),
                  "check the path or prefix: labelled folders lie directly below it");
   }
+  const Hash128 fingerprint = objects.fingerprint();
+  return Found{std::move(objects), fingerprint, std::move(folders)};
+}
+
+/// As it lies mapped: nothing here takes longer for more samples, only for more folders.
+Result<Found> of_snapshot(const Snapshot& snapshot, const std::stop_token& stop) {
+  std::vector<std::string> folders;
+  HEADRACE_TRY(list_index(snapshot.objects(), {.by_folder = true}, stop,
+                          [&folders](ListPage&& page) -> Result<bool> {
+                            std::ranges::move(page.folders, std::back_inserter(folders));
+                            return true;
+                          }));
+  return Found{snapshot.objects(), snapshot.fingerprint(), std::move(folders)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Dataset>> open_folder(Store& store, const Context& context,
+                                             const OpenOptions& options) {
+  const auto snapshot = snapshot_of(store);
+  auto listed = snapshot != nullptr && snapshot->plain() ? of_snapshot(*snapshot, options.stop)
+                                                         : list(store, context, options);
+  HEADRACE_TRY(auto found, std::move(listed));
+  const ObjectIndex& objects = found.objects;
 
   // `folders` is in key order. A folder without samples is no class: S3 would not even list it.
   std::vector<std::uint64_t> starts;
   std::vector<std::string> names;
-  for (const std::string& folder : folders) {
+  for (const std::string& folder : found.folders) {
     const std::uint64_t start = objects.lower_bound(folder);
     if (start == objects.size() || !objects.key(start).starts_with(folder)) {
       context.notices->add("empty-class", fmt::format("folder \"{}\" holds no sample", folder));
@@ -200,8 +236,8 @@ Result<std::unique_ptr<Dataset>> open_folder(Store& store, const Context& contex
   std::vector<std::uint32_t> labels;
   labels.reserve(names.size());
   for (const std::string& name : names) labels.push_back(numbers.at(name));
-  return std::make_unique<Folder>(std::move(objects), *std::move(classes), std::move(starts),
-                                  std::move(labels));
+  return std::make_unique<Folder>(std::move(found.objects), *std::move(classes), std::move(starts),
+                                  std::move(labels), found.fingerprint);
 }
 
 }  // namespace headrace

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "headrace/records/list_index.h"
 #include "headrace/storage/ranges.h"
-#include "headrace/storage/sorted_list.h"
 
 namespace headrace::manifest {
 namespace {
@@ -25,13 +25,7 @@ class ListedStore final : public Store {
   }
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
-    const auto info = [this](std::uint64_t i) {
-      return ObjectInfo{.key = std::string(objects_.key(i)),
-                        .size = objects_.bytes(i),
-                        .pin = objects_.pin(i),
-                        .archived = false};
-    };
-    return list_sorted(objects_, info, request, stop, sink);
+    return list_index(objects_, request, stop, sink);
   }
   void read(ReadRequest request, ReadDone done) override {
     request.key = folder_ + request.key;

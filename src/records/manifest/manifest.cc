@@ -111,7 +111,7 @@ Result<std::unique_ptr<Dataset>> open_array_manifest(Store& store, const Context
   HEADRACE_TRY(const auto found, find_objects(
                                      store, sorted.size(),
                                      [&sorted](std::size_t i) { return sorted[i]; }, options.stop));
-  HEADRACE_TRY(auto listed, ObjectIndex::make());
+  HEADRACE_TRY(auto listed, ObjectIndexBuilder::make());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto ordinal = found.find(keys[i]);
     if (!ordinal) {
@@ -124,11 +124,12 @@ Result<std::unique_ptr<Dataset>> open_array_manifest(Store& store, const Context
                              .pin = found.pin(*ordinal),
                              .archived = false}));
   }
-  if (const auto twice = listed.finish(); twice != 0) {
+  HEADRACE_TRY(ObjectIndex objects, listed.finish());
+  if (const auto twice = listed.dropped(); twice != 0) {
     context.notices->add("listed-twice",
                          fmt::format("{} names {} objects more than once", name, twice));
   }
-  auto view = manifest::make_listed_store(store, folder, std::move(listed));
+  auto view = manifest::make_listed_store(store, folder, std::move(objects));
   OpenOptions inside = options;
   inside.list.clear();
   if (inside.format == "manifest") inside.format = "auto";
