@@ -46,7 +46,9 @@ TEST(NextDelay, AnOutageIsWaitedForByTimeAndNotByAttempts) {
     ASSERT_TRUE(delay);
     ASSERT_LE(*delay, 1s);
   }
-  EXPECT_FALSE(next_delay(options, Again::until_it_is_back, 1, 60s, 1ns, random));
+  EXPECT_FALSE(next_delay(options, Again::until_it_is_back, 2, 60s, 1ns, random));
+  // One attempt that took long is no reason to make no other.
+  EXPECT_TRUE(next_delay(options, Again::until_it_is_back, 1, 61s, 1ns, random));
 }
 
 TEST(NextDelay, RetryAfterIsTheLeastAndHasALimit) {
