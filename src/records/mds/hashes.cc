@@ -118,7 +118,8 @@ std::unique_ptr<Hasher> make_hasher(std::string name) {
 
 Result<HashCheck> check_hashes(Store& store, const ObjectInfo& object,
                                const std::map<std::string, std::string>& hashes,
-                               const std::stop_token& stop) {
+                               const std::stop_token& stop, bool fresh) {
+  constexpr std::uint64_t kPiece = 4U << 20U;
   HashCheck check;
   std::map<std::string, std::unique_ptr<Hasher>> hashers;
   for (const auto& [name, digits] : hashes) {
@@ -130,11 +131,14 @@ Result<HashCheck> check_hashes(Store& store, const ObjectInfo& object,
     }
   }
   if (hashers.empty()) return check;
-  const auto source = make_store_source(store, object, {}, stop);
-  while (true) {
-    HEADRACE_TRY(const Bytes piece, source->next());
-    if (piece.empty()) break;
-    for (const auto& [name, hasher] : hashers) hasher->add(piece.span());
+  for (std::uint64_t at = 0; at < object.size; at += kPiece) {
+    const ByteRange range{at, std::min(kPiece, object.size - at)};
+    HEADRACE_TRY(
+        const auto read,
+        read_now(
+            store,
+            {.key = object.key, .range = range, .pin = object.pin, .fresh = fresh, .stop = stop}));
+    for (const auto& [name, hasher] : hashers) hasher->add(read.bytes.span());
   }
   for (const auto& [name, hasher] : hashers)
     if (hasher->digits() != hashes.at(name)) check.wrong = name;

@@ -16,9 +16,10 @@ struct HashCheck {
   std::string unknown;  ///< one that we do not compute; empty if there is none
 };
 
-/// Reads the whole object, once. Names are those of Python's hashlib and xxhash: sha1, xxh64, ….
+/// Reads the whole object, once; `fresh`: past every cache. Names are those of Python's hashlib and
+/// xxhash: sha1, xxh64, ….
 Result<HashCheck> check_hashes(Store& store, const ObjectInfo& object,
                                const std::map<std::string, std::string>& hashes,
-                               const std::stop_token& stop);
+                               const std::stop_token& stop, bool fresh = false);
 
 }  // namespace headrace::mds

@@ -51,6 +51,7 @@ class MdsSet final : public IndexedSet {
     return is_plain_path(path) ? std::string(path) : std::string();
   }
   std::string index_source() const override { return "index.json"; }
+  const std::vector<PlacedShard>& shards() const { return shards_; }
 
  private:
   const std::vector<mds::Column>& columns(SampleId id) const {
@@ -233,6 +234,46 @@ Result<std::unique_ptr<Dataset>> open_mds(Store& store, const Context& context,
   HEADRACE_TRY(auto index, opener.index_all(shards));
   return std::make_unique<MdsSet>(std::move(index), std::move(shards), std::move(classes),
                                   opener.take_unpacked());
+}
+
+Result<std::vector<WrongShard>> find_wrong_shards(Store& store, const Dataset& set,
+                                                  Notices& notices, const std::stop_token& stop) {
+  const auto* const mds = dynamic_cast<const MdsSet*>(&set);
+  if (mds == nullptr) return std::vector<WrongShard>();
+  const auto& shards = mds->shards();
+  std::vector<WrongShard> looked(shards.size());
+  std::uint64_t sample = 0;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    looked[i].begin = sample;
+    looked[i].end = sample += shards[i].shard.samples;
+  }
+  HEADRACE_TRY(parallel_for(
+      shards.size(), kReaders, stop,
+      [&](std::size_t i, const std::stop_token& any_stop) -> Result<void> {
+        const mds::Shard& shard = shards[i].shard;
+        // A shard of another length has samples that tell so, each at its place.
+        if (shard.codec || shard.raw.hashes.empty() || shard.samples == 0) return {};
+        const Extent extent = set.locate(SampleId{looked[i].begin});
+        if (extent.pin.size != shard.raw.bytes) return {};
+        const ObjectInfo object{.key = extent.key, .size = extent.pin.size, .pin = extent.pin};
+        HEADRACE_TRY(auto found, mds::check_hashes(store, object, shard.raw.hashes, any_stop));
+        if (!found.unknown.empty()) {
+          notices.add("hash-unknown", fmt::format("hashes by {} are not checked", found.unknown));
+        }
+        if (found.wrong.empty()) return {};
+        HEADRACE_TRY(found, mds::check_hashes(store, object, shard.raw.hashes, any_stop, true));
+        if (!found.wrong.empty()) {
+          looked[i].why = fmt::format("{} of its shard is not the index's", found.wrong);
+          return {};
+        }
+        notices.add("read-again",
+                    fmt::format("{} had another hash when it was read first than past the caches: "
+                                "this machine's memory or disk may be failing",
+                                object_place(store.describe(), object.key)));
+        return {};
+      }));
+  std::erase_if(looked, [](const WrongShard& shard) { return shard.why.empty(); });
+  return looked;
 }
 
 }  // namespace headrace

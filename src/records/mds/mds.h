@@ -26,4 +26,17 @@ ContainerKind mds_kind();
 Result<std::unique_ptr<Dataset>> open_mds(Store& store, const Context& context,
                                           const OpenOptions& options);
 
+/// Samples [begin, end) of a shard that is not what its index says.
+struct WrongShard {
+  std::uint64_t begin = 0, end = 0;
+  std::string why;
+};
+
+/// Holds every plain shard against the hashes of its index, by reading all of it, and once more
+/// past the caches if they differ; those of compressed shards were checked when they were unpacked.
+/// In the order of samples; nothing for a set of another format. `store` is the one it was opened
+/// on.
+Result<std::vector<WrongShard>> find_wrong_shards(Store& store, const Dataset& set,
+                                                  Notices& notices, const std::stop_token& stop);
+
 }  // namespace headrace

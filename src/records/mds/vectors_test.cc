@@ -189,6 +189,23 @@ TEST(MdsVectors, DamageMovesNoOtherSample) {
   }
 }
 
+// Every algorithm that streaming has, of a shard that it wrote; and the shard with a flipped bit.
+TEST(MdsVectors, HashesOfPlainShardsAreStreamingsOwn) {
+  for (const auto& [name, wrong] : {std::pair("hashes", 0U), std::pair("damage_bitflip", 1U)}) {
+    MemoryStore store;
+    fill(store, name);
+    const Context context;
+    const auto set = open_mds(store, context, {});
+    ASSERT_TRUE(set) << name;
+    const auto found = find_wrong_shards(store, **set, *context.notices, {});
+    ASSERT_TRUE(found) << name;
+    ASSERT_EQ(found->size(), wrong) << name;
+    if (wrong == 0) continue;
+    EXPECT_EQ(found->front().begin, 0U);
+    EXPECT_EQ(found->front().end, 4U);
+  }
+}
+
 TEST(MdsVectors, EveryDamagedSetOfTheManifestIsTested) {
   for (const json& entry : manifest()["files"]) {
     const std::string file = entry["file"];

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headrace/base/mutex.h"
+#include "headrace/records/mds/mds.h"
 #include "headrace/records/parallel.h"
 #include "headrace/records/picture_kind.h"
 #include "headrace/records/verify/findings.h"
@@ -35,6 +36,7 @@ class Verifier {
         merger_(std::move(merger)) {}
 
   Result<VerifyReport> run() {
+    HEADRACE_TRY(wrong_shards_, find_wrong_shards(store_, set_, *context_.notices, options_.stop));
     const auto starts = cut();
     const unsigned jobs = std::max(1U, options_.jobs);
     const ReadAheadOptions reading{
@@ -89,6 +91,10 @@ class Verifier {
 
   Result<void> check(const ReadAhead::Answer& answer, Findings& found,
                      const std::stop_token& stop) {
+    if (const std::string why = wrong_shard(answer.id); !why.empty()) {
+      found.add_bad(answer.id, why);
+      return {};
+    }
     std::string kind;
     const auto looked =
         look_twice<Looked>(store_, set_, answer.id, answer.frame, *context_.notices, stop,
@@ -104,6 +110,15 @@ class Verifier {
       return looked.error();
     found.add_bad(answer.id, answer.frame ? looked.error().cause() : looked.error().to_string());
     return {};
+  }
+
+  /// Why no sample of its shard can be believed; empty: they can.
+  std::string wrong_shard(SampleId id) const {
+    const auto shard = std::ranges::upper_bound(wrong_shards_, static_cast<std::uint64_t>(id), {},
+                                                &WrongShard::end);
+    const bool within =
+        shard != wrong_shards_.end() && shard->begin <= static_cast<std::uint64_t>(id);
+    return within ? shard->why : std::string();
   }
 
   Result<Looked> look(SampleId id, const Bytes& frame, std::string& kind) const {
@@ -137,6 +152,7 @@ class Verifier {
   const Dataset& set_;
   const VerifyOptions& options_;
   const Context& context_;
+  std::vector<WrongShard> wrong_shards_;
   Mutex mutex_;
   Merger merger_ HEADRACE_GUARDED_BY(mutex_);
 };

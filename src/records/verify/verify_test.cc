@@ -10,6 +10,7 @@
 
 #include "headrace/records/convert/convert.h"
 #include "headrace/records/inspect/inspect.h"
+#include "headrace/records/mds/mds.h"
 #include "headrace/records/picture_kind.h"
 #include "headrace/records/sha256.h"
 #include "headrace/records/testing/test_data.h"
@@ -192,6 +193,53 @@ TEST(Verify, ASetWhoseShardsAreMissingIsNotClean) {
   EXPECT_EQ(report.bad, 0U);
   EXPECT_FALSE(report.clean());
   EXPECT_THAT(report.missing, HasSubstr("2 of 3 shards"));
+}
+
+/// An MDS set of 6 samples in 2 plain shards, which carry hashes.
+void write_mds(Store& target) {
+  MemoryStore folder;
+  for (int i = 0; i < 6; ++i)
+    add(folder, fmt::format("c/{}", i), jpeg(fmt::format("picture {}", i)));
+  const auto set = open_dataset(folder, {}, {});
+  ASSERT_TRUE(convert(folder, **set, target, {.format = "mds", .shards = 2}, {}));
+}
+
+// The picture still looks like one: only the hash of the whole shard tells.
+TEST(Verify, AFlippedBitInAPlainMdsShardMakesItsSamplesBad) {
+  MemoryStore store;
+  write_mds(store);
+  EXPECT_TRUE(verified(store).clean());
+  const auto whole = read_now(store, {.key = "shard.00001.mds"});
+  ASSERT_TRUE(whole);
+  std::string bytes(whole->bytes.text());
+  const auto at = bytes.find("picture 4");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'P';
+  add(store, "shard.00001.mds", bytes);
+  const auto report = verified(store);
+  EXPECT_FALSE(report.clean());
+  EXPECT_EQ(report.good, 3U);
+  ASSERT_THAT(report.first_bad, SizeIs(3));
+  EXPECT_EQ(report.first_bad[0].sample, 3U);
+  EXPECT_EQ(report.first_bad[0].why, "xxh64 of its shard is not the index's");
+}
+
+TEST(Verify, AnMdsShardIsReadOnceMoreBeforeItsHashIsBelieved) {
+  MemoryStore store;
+  write_mds(store);
+  const Context context;
+  const auto set = open_dataset(store, context, {});
+  ASSERT_TRUE(set);
+  testing::FailingStore once(store, testing::fail_kth(testing::Call::Kind::read, 0,
+                                                      {.kind = testing::Fault::Kind::corrupt}));
+  const auto wrong = find_wrong_shards(once, **set, *context.notices, {});
+  ASSERT_TRUE(wrong);
+  EXPECT_THAT(*wrong, IsEmpty());
+  const auto notices = context.notices->all();
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_EQ(notices[0].kind, "read-again");
+  testing::FailingStore gone(store, testing::fail_kth(testing::Call::Kind::read, 1, {}));
+  EXPECT_EQ(find_wrong_shards(gone, **set, *context.notices, {}).error().code(), Code::unavailable);
 }
 
 TEST(Verify, WhatIsGoodAtTheSecondLookIsGood) {
