@@ -116,16 +116,40 @@ def server(scratch, data):
         yield uri
 
 
-def main(doc, parts):
-    """Measures `parts`, a name to a function (data, repeats) -> [Measured], and prints a table."""
+def make_cold(paths):
+    """Puts files out of the page cache, and proves it by mincore (fincore of util-linux)."""
+    paths = [pathlib.Path(path) for path in paths]
+    for path in paths:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    listed = subprocess.run(["fincore", "--bytes", "--noheadings", "--output", "PAGES", *paths],
+                            check=True, capture_output=True, text=True).stdout.split()
+    pages = sum(map(int, listed))
+    if len(listed) != len(paths) or pages:
+        sys.exit(f"not cold: {pages} pages of {len(paths)} files stay in the page cache")
+
+
+def at_most(most):
+    """Goal and test of a quantity that should be small."""
+    return {"goal": f"<= {most:g}", "reached": lambda value: value <= most}
+
+
+def main(doc, parts, options=()):
+    """Measures `parts`, a name to a function (data, repeats) -> [Measured], and prints a table. Further
+    options are (name, default, help), for whole numbers; parts that want them have a third parameter."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=pathlib.Path, help="labelled folder of JPEGs")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", choices=parts, action="append", help="these parts only")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    data = options.data or photographs()
+    for name, default, text in options:
+        parser.add_argument(name, type=int, default=default, help=f"{text} [{default}]")
+    given = parser.parse_args()
+    data = given.data or photographs()
     measured = []
-    for part in options.only or parts:
-        measured += parts[part](data, options.repeats)
-    report(measured, options.json)
+    for name in given.only or parts:
+        part = parts[name]
+        more = [given] if part.__code__.co_argcount > 2 else []
+        measured += part(data, given.repeats, *more)
+    report(measured, given.json)
