@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "headrace/job/job.h"
+#include "headrace/records/joined/joined.h"
 #include "open_job.h"
 #include "raise.h"
 #include "register.h"
@@ -34,6 +35,7 @@ void register_job(nb::module_& module) {
   nb::class_<JobOptions>(module, "JobOptions")
       .def(nb::init<>())
       .def_rw("uri", &JobOptions::uri)
+      .def_rw("with_sets", &JobOptions::with)
       .def_rw("mode", &JobOptions::mode, nb::arg().none())
       .def_rw("local", &JobOptions::local)
       .def_rw("keep_dir", &JobOptions::keep_dir)
@@ -55,6 +57,7 @@ void register_job(nb::module_& module) {
       .def_prop_ro("format", [](const OpenJob& self) { return self.job().dataset().format(); })
       .def_prop_ro("stands_on", [](const OpenJob& self) { return self.job().stands_on(); })
       .def_prop_ro("samples", [](const OpenJob& self) { return self.job().dataset().size(); })
+      .def_prop_ro("sets", [](const OpenJob& self) { return member_sizes(self.job().dataset()); })
       .def_prop_ro("classes", [](const OpenJob& self) { return self.job().dataset().classes(); })
       .def_prop_ro("steps_per_epoch",
                    [](const OpenJob& self) { return self.job().loader().steps_per_epoch(); })

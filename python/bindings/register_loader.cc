@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "headrace/loader/loader.h"
 #include "raise.h"
@@ -13,6 +15,14 @@ void register_loader(nb::module_& module) {
       .value("error", OnBad::error)
       .value("skip", OnBad::skip)
       .value("substitute", OnBad::substitute);
+  nb::class_<Proportions>(module, "Proportions")
+      .def_rw("repeat", &Proportions::repeat)
+      .def_rw("shares", &Proportions::shares)
+      .def_rw("epoch_samples", &Proportions::epoch_samples);
+  nb::class_<SelectionOptions>(module, "SelectionOptions")
+      .def_rw("proportions", &SelectionOptions::proportions)
+      .def_rw("class_weights", &SelectionOptions::class_weights)
+      .def_rw("sample_weights", &SelectionOptions::sample_weights);
   nb::class_<LoaderOptions>(module, "LoaderOptions")
       .def_rw("batch", &LoaderOptions::batch)
       .def_rw("seed", &LoaderOptions::seed)
@@ -21,6 +31,7 @@ void register_loader(nb::module_& module) {
           [](LoaderOptions& o, const std::string& name) {
             o.shuffle = value_or_raise(parse_shuffle(name));
           })
+      .def_rw("selection", &LoaderOptions::selection)
       .def_rw("first_epoch", &LoaderOptions::first_epoch)
       .def_rw("epochs", &LoaderOptions::epochs)
       .def_rw("rank", &LoaderOptions::rank)

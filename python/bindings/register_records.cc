@@ -21,6 +21,8 @@ void register_records(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("format", &OpenOptions::format)
       .def_rw("list", &OpenOptions::list)
+      .def_rw("list_root", &OpenOptions::list_root)
+      .def_rw("attribute_names", &OpenOptions::attribute_names)
       .def_rw("image_key", &OpenOptions::image_key)
       .def_rw("label_key", &OpenOptions::label_key)
       .def_rw("label_base", &OpenOptions::label_base)

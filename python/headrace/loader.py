@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import atexit
+import os
+import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _headrace
@@ -26,6 +28,21 @@ def _choose(kind: Any, name: str, value: str) -> Any:
             return choice
     names = ", ".join(choice.name for choice in kind)
     raise InvalidError(f"unknown {name} {value!r}", remedy=f"choose one of {names}")
+
+
+def _uris(uri: Any) -> list[str]:
+    uris = [uri] if isinstance(uri, (str, os.PathLike)) else [*uri]
+    if not uris:
+        raise InvalidError("no data set is named", remedy="name one, or several to join")
+    return [str(one) for one in uris]
+
+
+def _weights_file(weights: Sequence[float]) -> Any:
+    """A weight a line; the file ends with the object."""
+    file = tempfile.NamedTemporaryFile("w", prefix="headrace-weights-")
+    file.writelines(f"{float(weight)!r}\n" for weight in weights)
+    file.flush()
+    return file
 
 
 class Batch:
@@ -86,7 +103,8 @@ class Loader:
     `epochs` the loop body is not entered any more.
 
     Args:
-        uri: a path, s3://bucket/prefix or nfs://host/export/path.
+        uri: a path, s3://bucket/prefix or nfs://host/export/path; several of them are read as one
+            set, in their order, with classes joined by name.
         batch_size: samples a batch, on each rank.
         mode: direct, file, stream, keep, fastfile or pipe; by default keep for s3://, direct for a path.
         seed: of order and augmentation.
@@ -96,6 +114,12 @@ class Loader:
         shuffle: global; blocks or blocks:SAMPLESxRUNS (long reads, a weaker shuffle); node or
             node:NODES (each node keeps its part of the set); balanced (every class equally
             often); none.
+        repeat: how often each set comes in an epoch, a number a set; 0.5: half of its samples in
+            one epoch, the others in the next.
+        shares: what of an epoch is of each set, a number a set.
+        epoch_samples: length of an epoch; 0 for the sets', as often as they come.
+        class_weights: how often samples of a class come, by its name; others weigh 1.
+        sample_weights: of each sample, in canonical order; or a file with one a line.
         tail: keep (the last batch is short), drop (it is left out), pad (it is filled up, and
             `padding` marks what fills it), wrap (filled up and not marked).
         image_shape: channels (1 or 3), height, width.
@@ -115,6 +139,9 @@ class Loader:
             CUDA, import torch and use the GPU once before.
         on_bad: error, skip or substitute a damaged picture.
         quarantine: a file to which bad samples are written, a line of JSON each.
+        list: a .lst, .csv or manifest that names and labels the samples.
+        list_root: what a manifest calls the root, where this is a copy.
+        attribute_names: of an augmented manifest, in order; empty: found out.
         classes: the training set's class names, for a validation set.
         snapshot: "refresh" lists and keeps what was listed in `snapshot_file`; "reuse" takes what
             was kept and lists nothing.
@@ -126,7 +153,7 @@ class Loader:
 
     def __init__(
         self,
-        uri: str,
+        uri: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         batch_size: int,
         mode: str | None = None,
         seed: int = 0,
@@ -136,6 +163,11 @@ class Loader:
         epochs: int | None = None,
         first_epoch: int = 0,
         shuffle: str = "global",
+        repeat: Sequence[float] = (),
+        shares: Sequence[float] = (),
+        epoch_samples: int = 0,
+        class_weights: Mapping[str, float] | None = None,
+        sample_weights: str | os.PathLike[str] | Sequence[float] | None = None,
         tail: Literal["keep", "drop", "pad", "wrap"] = "keep",
         image_shape: tuple[int, int, int] = (3, 224, 224),
         augment: str = "random_resized_crop",
@@ -162,6 +194,8 @@ class Loader:
         snapshot: Literal["refresh", "reuse"] | None = None,
         snapshot_file: str = "",
         expect: str = "",
+        list_root: str = "",
+        attribute_names: Sequence[str] = (),
         classes: Sequence[str] = (),
         output: Literal["numpy", "torch"] = "numpy",
         labels: Literal["int64", "float32"] = "int64",
@@ -175,7 +209,7 @@ class Loader:
         if channels not in (1, 3):
             raise InvalidError(f"image_shape has {channels} channels", remedy="1 or 3 are possible")
         options = _headrace.JobOptions()
-        options.uri = str(uri)
+        options.uri, *options.with_sets = _uris(uri)
         options.mode = None if mode is None else _choose(_headrace.Mode, "mode", mode)
         options.local = str(local)
         options.keep_dir = str(keep_dir)
@@ -186,11 +220,23 @@ class Loader:
         options.snapshot.file = str(snapshot_file)
         if snapshot is not None:
             options.snapshot.use = _choose(_headrace.SnapshotUse, "snapshot", snapshot)
+        options.open.list_root = list_root
+        options.open.attribute_names = [*attribute_names]
         options.open.classes = [*classes]
         loader = options.loader
         loader.batch = batch_size
         loader.seed = seed
         loader.shuffle = shuffle
+        selection = loader.selection
+        selection.proportions.repeat = [*repeat]
+        selection.proportions.shares = [*shares]
+        selection.proportions.epoch_samples = epoch_samples
+        selection.class_weights = [*(class_weights or {}).items()]
+        if isinstance(sample_weights, (str, os.PathLike)):
+            selection.sample_weights = str(sample_weights)
+        elif sample_weights is not None:
+            self._weights = _weights_file(sample_weights)  # as long as this loader, which may reopen
+            selection.sample_weights = self._weights.name
         loader.first_epoch = first_epoch
         loader.epochs = _ENDLESS if epochs is None else epochs
         loader.rank = rank
@@ -268,6 +314,11 @@ class Loader:
     def samples(self) -> int:
         """In the whole data set, over all ranks."""
         return self._opened().samples
+
+    @property
+    def sets(self) -> list[int]:
+        """Samples of each set, where `uri` names several; they follow each other."""
+        return self._opened().sets
 
     @property
     def classes(self) -> list[str]:

@@ -17,8 +17,9 @@ const std::map<std::string, OnBad>& policies() {
 
 void add_where(CLI::App& command, JobArguments& a) {
   command
-      .add_option("uri", a.job.uri,
-                  "A path, s3://bucket/prefix or nfs://host/export/path: a folder, a .rec, …")
+      .add_option("uri", a.uris,
+                  "A path, s3://bucket/prefix or nfs://host/export/path: a folder, a .rec, …; "
+                  "several are read as one set")
       ->required();
   command.add_option(
       "--mode", a.mode,
@@ -31,6 +32,9 @@ void add_where(CLI::App& command, JobArguments& a) {
       .add_option("--keep-size,--keep-bytes", a.job.keep_bytes,
                   "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
+  command.add_option("--index-dir", a.job.index_dir,
+                     "Folder that keeps the indexes of scanned containers (default: "
+                     "$HEADRACE_INDEX_DIR or ~/.cache/headrace-index; none: nowhere)");
   auto* const seek =
       command.add_option("--seek-index", a.job.seek_dir,
                          "Folder that keeps where decoding can begin in each JPEG, for later jobs "
@@ -62,6 +66,31 @@ void add_where(CLI::App& command, JobArguments& a) {
                      "The file it is kept in (default: in $HEADRACE_SNAPSHOT_DIR or "
                      "~/.cache/headrace-snapshots)");
   add_source_options(command, a.job.open);
+}
+
+void add_selection(CLI::App& command, JobArguments& a) {
+  SelectionOptions& selection = a.job.loader.selection;
+  auto* const repeat =
+      command
+          .add_option("--repeat", selection.proportions.repeat,
+                      "How often each set comes in an epoch, a number a set: 1,0.5")
+          ->delimiter(',')
+          ->allow_extra_args(false);
+  command
+      .add_option("--shares", selection.proportions.shares,
+                  "What of an epoch is of each set, a number a set: 0.7,0.3")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes(repeat);
+  command.add_option("--epoch-samples", selection.proportions.epoch_samples,
+                     "Length of an epoch, in samples (default: the sets', as often as they come)");
+  command
+      .add_option("--class-weights", a.class_weights,
+                  "How often samples of a class come, against the others: CLASS=2.5,…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--sample-weights", selection.sample_weights,
+                     "File with a weight for each sample, one a line, in canonical order");
 }
 
 void add_order(CLI::App& command, JobArguments& a) {
@@ -151,6 +180,14 @@ void add_pixels(CLI::App& command, JobArguments& a) {
 Result<JobOptions> JobArguments::to_options() const {
   JobOptions options = job;
   LoaderOptions& loader = options.loader;
+  if (!uris.empty()) {
+    options.uri = uris.front();
+    options.with.assign(uris.begin() + 1, uris.end());
+  }
+  for (const std::string& text : class_weights) {
+    HEADRACE_TRY(auto weight, parse_class_weight(text));
+    loader.selection.class_weights.push_back(std::move(weight));
+  }
   if (!mode.empty()) {
     HEADRACE_TRY(options.mode, parse_mode(mode));
   }
@@ -190,6 +227,7 @@ void check_job_options(const JobArguments& arguments) {
 void add_job_options(CLI::App& command, JobArguments& arguments) {
   add_where(command, arguments);
   add_order(command, arguments);
+  add_selection(command, arguments);
   add_work(command, arguments);
   add_pixels(command, arguments);
 }

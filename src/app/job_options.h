@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "headrace/job/job.h"
 
@@ -19,6 +20,8 @@ namespace headrace::app {
 /// As typed; what is not a text of its own is checked by the parser.
 struct JobArguments {
   JobOptions job;
+  std::vector<std::string> uris;
+  std::vector<std::string> class_weights;
   std::string mode;
   std::string snapshot;
   std::string shuffle = "global";

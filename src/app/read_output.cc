@@ -119,6 +119,7 @@ std::string read_json(const ReadReport& report) {
             {"format", report.format},
             {"stands_on", report.stands_on},
             {"samples", report.samples},
+            {"sets", report.sets},
             {"classes", report.classes},
             {"nodes", report.nodes},
             {"launch_seconds", report.launch_seconds},

@@ -2,6 +2,7 @@
 #include "headrace/job/compose.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "headrace/base/shared_metrics.h"
 #include "headrace/base/uri.h"
@@ -10,6 +11,7 @@
 #include "headrace/job/fetch/fetch.h"
 #include "headrace/job/media_file.h"
 #include "headrace/records/class_file.h"
+#include "headrace/records/joined/joined.h"
 #include "headrace/records/listing.h"
 #include "headrace/records/recordio/idx.h"
 #include "headrace/storage/keep/keep_store.h"
@@ -22,12 +24,41 @@ namespace headrace {
 namespace {
 
 constexpr unsigned kMountReads = 64;
+/// The indexes of large containers, in the user's cache folder.
+class IndexFolder final : public SideStore {
+ public:
+  explicit IndexFolder(const std::string& folder) : below_(make_dir_side_store(folder)) {}
+
+  Result<std::optional<Bytes>> get(const SideKey& key) override { return below_->get(key); }
+  Result<void> put(const SideKey& key, ByteSpan bytes) override {
+    if (key.pin.size < kLarge) return {};
+    return below_->put(key, bytes);
+  }
+
+ private:
+  static constexpr std::uint64_t kLarge = 16U << 20U;  // to scan less takes milliseconds
+
+  const std::unique_ptr<SideStore> below_;
+};
+
+std::string default_index_dir() {
+  const auto set = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+  };
+  if (auto dir = set("HEADRACE_INDEX_DIR"); !dir.empty()) return dir;
+  if (auto dir = set("XDG_CACHE_HOME"); !dir.empty()) return dir + "/headrace-index";
+  if (auto dir = set("HOME"); !dir.empty()) return dir + "/.cache/headrace-index";
+  return "";
+}
 
 /// Builds one job's stores, from the origin upwards.
 class Composer {
  public:
-  Composer(const JobOptions& options, Context& context, const std::stop_token& stop)
-      : options_(options), context_(context), stop_(stop) {}
+  /// `counts`: descriptor that mounts share their counters by, in mode fastfile.
+  Composer(const JobOptions& options, const Context& context, int counts,
+           const std::stop_token& stop)
+      : options_(options), context_(context), counts_(counts), stop_(stop) {}
 
   Result<Composition> run() && {
     made_.mode = options_.mode.value_or(default_mode(options_.uri));
@@ -97,10 +128,23 @@ class Composer {
     OpenOptions open = options_.open;
     if (open.list_root.empty()) open.list_root = copy_of;
     if (open.list.empty()) open.list = manifest_;
-    if (side_store != nullptr) open.side_store = side_store;
+    if (side_store != nullptr) {
+      open.side_store = side_store;
+    } else if (open.side_store == nullptr) {
+      open.side_store = folder_of_indexes();
+    }
     open.stop = stop_;
     HEADRACE_TRY(made_.dataset, open_dataset(store, context_, open));
     return {};
+  }
+
+  /// Null if there is no place for it.
+  SideStore* folder_of_indexes() {
+    if (made_.index_folder || options_.index_dir == "none") return made_.index_folder.get();
+    const std::string folder =
+        options_.index_dir.empty() ? default_index_dir() : options_.index_dir;
+    if (!folder.empty()) made_.index_folder = std::make_unique<IndexFolder>(folder);
+    return made_.index_folder.get();
   }
 
   Result<void> direct() {
@@ -216,8 +260,6 @@ class Composer {
     if (const std::string why = why_not_here(Mode::fastfile); !why.empty()) {
       return Error(Code::denied, "mode fastfile cannot mount: " + why).at(options_.uri);
     }
-    HEADRACE_TRY(const SharedMetrics counts, SharedMetrics::make());
-    context_.metrics = counts.metrics();
     HEADRACE_TRY(const auto part, mounted_part());
     HEADRACE_TRY(made_.folder, PrivateFolder::make("fastfile"));
     const std::string& folder = made_.folder->path();
@@ -225,7 +267,7 @@ class Composer {
                                                    .folder = folder,
                                                    .medium = options_.medium,
                                                    .scale = options_.scale,
-                                                   .counts = counts.fd()},
+                                                   .counts = counts_},
                                                   stop_));
     Context uncounted = context_;
     uncounted.metrics = std::make_shared<Metrics>();
@@ -281,7 +323,8 @@ class Composer {
   }
 
   const JobOptions& options_;
-  Context& context_;
+  const Context& context_;
+  const int counts_;
   const std::stop_token& stop_;
   std::string manifest_;  ///< key of the manifest that the only object of the source is
   Composition made_;
@@ -299,7 +342,37 @@ Composition::~Composition() {
 
 Result<Composition> compose(const JobOptions& options, Context& context,
                             const std::stop_token& stop) {
-  return Composer(options, context, stop).run();
+  const bool mounts = options.mode.value_or(default_mode(options.uri)) == Mode::fastfile;
+  std::optional<SharedMetrics> counts;
+  if (mounts && why_not_here(Mode::fastfile).empty()) {
+    HEADRACE_TRY(counts, SharedMetrics::make());
+    context.metrics = counts->metrics();
+  }
+  const int fd = counts ? counts->fd() : -1;
+  if (options.with.empty()) return Composer(options, context, fd, stop).run();
+  Composition made;
+  JobOptions one = options;
+  one.with.clear();
+  std::vector<SetToJoin> sets;
+  std::vector<Feed*> feeds;
+  std::vector<std::string> uris{options.uri};
+  uris.insert(uris.end(), options.with.begin(), options.with.end());
+  made.members.reserve(uris.size());
+  for (const std::string& uri : uris) {
+    one.uri = uri;
+    HEADRACE_TRY(auto member, Composer(one, context, fd, stop).run().at(uri));
+    made.place += made.members.empty() ? member.place : " + " + member.place;
+    sets.push_back({member.dataset.get(), uri});
+    feeds.push_back(member.feed.get());
+    made.members.push_back(std::move(member));
+  }
+  const Composition& first = made.members.front();
+  made.mode = first.mode;
+  made.cache = first.cache;
+  made.side_store = first.side_store;
+  HEADRACE_TRY(made.dataset, join_sets(sets));
+  made.feed = make_joined_feed(std::move(feeds), *made.dataset);
+  return made;
 }
 
 }  // namespace headrace

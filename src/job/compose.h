@@ -23,12 +23,14 @@
 namespace headrace {
 
 struct Composition {
+  std::vector<Composition> members;  ///< of several sets: the rest stands on them
   Mode mode = Mode::direct;
   std::unique_ptr<PrivateFolder> folder;       ///< of files or FIFOs that end with the job
   std::unique_ptr<MountProcess> mount;         ///< mode fastfile: over `folder`
   std::vector<std::unique_ptr<Store>> stores;  ///< each may stand on those before it
   std::string place;                           ///< what the origin calls itself
   std::string stands_on;                       ///< the medium of a path that is read first
+  std::unique_ptr<SideStore> index_folder;     ///< where indexes are kept outside of mode keep
   std::unique_ptr<SideStore> seek_folder;      ///< where seek indexes are kept, if asked for
   KeepStore* cache = nullptr;                  ///< mode keep: one of the stores
   SideStore* side_store = nullptr;             ///< the seek folder, or the cache, or none

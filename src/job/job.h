@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headrace/base/context.h"
 #include "headrace/loader/loader.h"
@@ -30,11 +31,18 @@ std::string why_not_here(Mode mode);
 
 struct JobOptions {
   std::string uri;
+  /// More sets, joined behind the first (records/joined/joined.h); how much of each an epoch has
+  /// is in loader.selection.
+  std::vector<std::string> with;
   std::optional<Mode> mode;
   std::string local;     ///< direct: the copy of `uri` to read; file: where to put it
   std::string keep_dir;  ///< cache directory; empty: $HEADRACE_KEEP_DIR or ~/.cache/headrace
   std::uint64_t keep_bytes = 0;  ///< limit; 0 = free space less 10 %
   std::uint64_t nodes = 0;  ///< that the ranks run on; 0: as the launcher says, else one (nodes.h)
+  /// Where indexes of containers are kept that were scanned, for later jobs; empty:
+  /// $HEADRACE_INDEX_DIR, else headrace-index in the user's cache folder; "none": nowhere. Mode
+  /// keep has them in its cache.
+  std::string index_dir;
   /// Where seek indexes of JPEGs are kept for later jobs; empty: in the cache, if there is one.
   std::string seek_dir;
   std::string medium;    ///< shaped: behave like this medium of data/media.yaml; empty: as it is
@@ -56,8 +64,8 @@ struct JobOptions {
 ///  * `invalid`   one belongs to another mode, both named; the medium is not in data/media.yaml
 Result<void> check_options(const JobOptions& options);
 
-/// Drops what belongs to other modes than the job's own, or to another place: for a job, such as
-/// validation, that was made from another's options.
+/// Drops what belongs to other modes than the job's own, or to another place, further sets and what
+/// is drawn of them: for a job, such as validation, that was made from another's options.
 void drop_other_modes(JobOptions& options);
 
 class Job {

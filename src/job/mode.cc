@@ -43,6 +43,8 @@ Mode default_mode(std::string_view uri) {
 }
 
 void drop_other_modes(JobOptions& options) {
+  options.with.clear();
+  options.loader.selection = {};
   const Mode mode = options.mode.value_or(default_mode(options.uri));
   options.snapshot.file.clear();  // a file is of one place
   if (mode == Mode::fastfile) options.snapshot = {};
@@ -55,6 +57,24 @@ void drop_other_modes(JobOptions& options) {
     options.pipe_channel = JobOptions().pipe_channel;
     options.pipe_pairs = false;
   }
+}
+
+/// What several sets cannot have.
+Result<void> check_several(const JobOptions& options, Mode mode) {
+  if (mode == Mode::pipe && options.loader.selection.given()) {
+    return Error(Code::invalid, "a pipe carries each sample once",
+                 "leave proportions and weights out, or choose another --mode");
+  }
+  if (options.with.empty()) return {};
+  if (mode == Mode::pipe) {
+    return Error(Code::invalid, "a pipe carries one set, and this job has several",
+                 "choose another --mode, or make one set of them with headrace convert");
+  }
+  if (options.local.empty() && options.open.list.empty()) return {};
+  return Error(Code::invalid,
+               fmt::format("{} belongs to one set, and this job has several",
+                           options.local.empty() ? "--list" : "--local"),
+               "name the copies or the manifests themselves as the sets");
 }
 
 Result<void> check_options(const JobOptions& options) {
@@ -88,6 +108,7 @@ Result<void> check_options(const JobOptions& options) {
     return Error(Code::invalid, "--snapshot-file belongs to --snapshot",
                  "give --snapshot refresh or reuse, too");
   }
+  HEADRACE_TRY(check_several(options, mode));
   if (options.medium.empty()) return {};
   HEADRACE_TRY(const auto media, load_media());
   HEADRACE_TRY(media.find(options.medium));

@@ -8,6 +8,7 @@
 #include "headrace/base/mutex.h"
 #include "headrace/base/process.h"
 #include "headrace/job/accelerator.h"
+#include "headrace/records/joined/joined.h"
 
 namespace headrace {
 namespace {
@@ -171,6 +172,7 @@ class ReadJob {
     report_.format = training_->dataset().format();
     report_.stands_on = training_->stands_on();
     report_.samples = training_->dataset().size();
+    report_.sets = member_sizes(training_->dataset());
     report_.classes = training_->dataset().classes().size();
     report_.shuffle = options_.job.loader.shuffle;
     report_.nodes = nodes_of(options_.job);

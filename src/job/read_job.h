@@ -46,6 +46,7 @@ struct ReadReport {
   std::string format;
   std::string stands_on;  ///< Job::stands_on
   std::uint64_t samples = 0;
+  std::vector<std::uint64_t> sets;  ///< samples of each set that was joined
   std::uint64_t classes = 0;
   Shuffle shuffle;
   std::uint64_t nodes = 1;    ///< that the ranks run on

@@ -129,7 +129,7 @@ class DecodeThread {
               .at(item.damage->place()));
     }
     const Order order(job_.options.shuffle, job_.options.seed, task.work->epoch,
-                      job_.dataset.size());
+                      job_.epoch_samples);
     item.slot.sample_id = order.substitute(item.slot.position, item.attempt);
     item.slot.substitute = true;
     item.looked_again = false;

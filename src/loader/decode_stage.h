@@ -26,6 +26,7 @@ struct DecodeJob {
   ByteBudget& budget;
   Window& window;
   SeekMemory* seeks = nullptr;  ///< may be null
+  std::uint64_t epoch_samples = 0;
 };
 
 /// Takes places from the window until a stop is asked for.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <vector>
 
 #include "headrace/base/context.h"
 #include "headrace/records/dataset.h"
@@ -47,5 +48,8 @@ class Feed {
 /// Reads ranges that lie side by side in one object with one request, of 1 MiB at most.
 /// Both must outlive the feed.
 std::unique_ptr<Feed> make_store_feed(Store& store, const Dataset& dataset);
+
+/// The feeds of the sets that `joined` was joined of, in their order. All must outlive it.
+std::unique_ptr<Feed> make_joined_feed(std::vector<Feed*> feeds, const Dataset& joined);
 
 }  // namespace headrace

@@ -64,6 +64,10 @@ Result<State> resume_from(const State& saved, const State& start, std::uint64_t 
   HEADRACE_TRY(check_same("shuffle", to_string(saved.shuffle), to_string(start.shuffle)));
   HEADRACE_TRY(check_same("a batch over all ranks of", saved.global_batch, start.global_batch));
   HEADRACE_TRY(check_same("tail", saved.tail, start.tail));
+  if (saved.selection != start.selection) {
+    return Error(Code::invalid, "the state was saved with other proportions or weights",
+                 "resume with the options of the job that saved it");
+  }
   HEADRACE_TRY(check_same("transform", saved.transform, start.transform));
   if (saved.epoch < start.epoch || saved.epoch > end_epoch) {
     return Error(Code::invalid,
@@ -95,6 +99,7 @@ class LoaderImpl final : public Loader {
     std::uint64_t first_step = 0;
     Quarantine quarantine;
     std::unique_ptr<const ClassTable> classes;  ///< what the options' shuffle draws from
+    std::unique_ptr<const Selection> selection;
   };
 
   explicit LoaderImpl(Parts parts)
@@ -103,6 +108,7 @@ class LoaderImpl final : public Loader {
         dataset_(parts.dataset),
         options_(parts.options),
         classes_(std::move(parts.classes)),
+        selection_(std::move(parts.selection)),
         plan_(parts.plan),
         state_(std::move(parts.state)),
         step_(parts.first_step),
@@ -133,7 +139,8 @@ class LoaderImpl final : public Loader {
     const unsigned threads = options_.threads == 0 ? processors() : options_.threads;
     for (unsigned i = 0; i < threads; ++i) {
       decoders_.emplace_back([this] {
-        run_decode_stage({context_, feed_, dataset_, options_, budget_, window_, seeks_.get()},
+        run_decode_stage({context_, feed_, dataset_, options_, budget_, window_, seeks_.get(),
+                          plan_.options().samples},
                          stop_.get_token());
       });
     }
@@ -256,6 +263,7 @@ class LoaderImpl final : public Loader {
   const Dataset& dataset_;
   const LoaderOptions options_;
   const std::unique_ptr<const ClassTable> classes_;
+  const std::unique_ptr<const Selection> selection_;
   const Plan plan_;
 
   // The consumer's.
@@ -286,11 +294,15 @@ class LoaderImpl final : public Loader {
 Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
                                              const Dataset& dataset, const LoaderOptions& options,
                                              const std::optional<State>& resume) {
-  HEADRACE_TRY(const Plan plan, Plan::make({.samples = dataset.size(),
-                                            .batch = options.batch,
-                                            .rank = options.rank,
-                                            .world = options.world,
-                                            .tail = options.tail}));
+  LoaderOptions own = options;
+  HEADRACE_TRY(auto selection, selection_of(dataset, options.selection, options.shuffle));
+  own.shuffle.selection = selection.get();
+  HEADRACE_TRY(const Plan plan,
+               Plan::make({.samples = selection ? selection->size() : dataset.size(),
+                           .batch = options.batch,
+                           .rank = options.rank,
+                           .world = options.world,
+                           .tail = options.tail}));
   if (options.on_bad == OnBad::substitute && !feed.random_access()) {
     return Error(Code::invalid, "a pipe cannot go back for a substitute",
                  "use --on-bad skip or error with mode pipe");
@@ -306,14 +318,14 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
                  "0 takes as many as there are processors");
   }
   State state = start_of(dataset, options, plan);
+  if (selection) state.selection = selection->fingerprint();
   if (resume) {
     HEADRACE_TRY(state,
                  resume_from(*resume, state, options.first_epoch + options.epochs).at("resume"));
   }
   HEADRACE_TRY(const auto first_step, plan.step_at(state.position).at("resume"));
   HEADRACE_TRY(auto quarantine, Quarantine::open(options.quarantine));
-  LoaderOptions own = options;
-  HEADRACE_TRY(own.shuffle, with_step(options.shuffle, plan.global_batch()));
+  HEADRACE_TRY(own.shuffle, with_step(own.shuffle, plan.global_batch()));
   HEADRACE_TRY(auto classes, classes_of(dataset, options.shuffle));
   own.shuffle.classes = classes.get();
   return std::unique_ptr<Loader>(
@@ -325,7 +337,8 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
                                                      .state = std::move(state),
                                                      .first_step = first_step,
                                                      .quarantine = std::move(quarantine),
-                                                     .classes = std::move(classes)}));
+                                                     .classes = std::move(classes),
+                                                     .selection = std::move(selection)}));
 }
 
 }  // namespace headrace

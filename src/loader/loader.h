@@ -21,6 +21,7 @@
 #include "headrace/batch/host_block.h"
 #include "headrace/decode/decoder.h"
 #include "headrace/loader/feed.h"
+#include "headrace/loader/selection_of.h"
 #include "headrace/sampling/order.h"
 #include "headrace/sampling/plan.h"
 #include "headrace/sampling/state.h"
@@ -34,6 +35,7 @@ struct LoaderOptions {
   std::uint64_t batch = 32;  ///< per rank
   std::uint64_t seed = 0;
   Shuffle shuffle = Shuffle::global;
+  SelectionOptions selection;  ///< proportions and weights: which samples an epoch has
   std::uint64_t first_epoch = 0;
   std::uint64_t epochs = 1;  ///< the loader prefetches across epoch ends, up to this many
   std::uint64_t rank = 0;

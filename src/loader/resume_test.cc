@@ -129,7 +129,7 @@ TEST(Resume, WithOtherRanksAtTheSameGlobalBatch) {
   }
 }
 
-// Promise S3: A state of another data set, seed, order or global batch is refused, and the
+// Promise S3: A state of another data set, seed, order, mixture or global batch is refused, and the
 // difference is named.
 TEST(Resume, RefusesAnotherJobAndSaysWhatDiffers) {
   World world(22);

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 
+#include "headrace/records/joined/joined.h"
+
 namespace headrace {
 
 Tally::Tally(const Dataset& dataset, const LoaderOptions& options, const Plan& plan,
              Quarantine quarantine)
     : dataset_(dataset),
       options_(options),
+      samples_(plan.options().samples),
       share_(plan.share_of_epoch()),
       quarantine_(std::move(quarantine)) {}
 
@@ -48,12 +51,12 @@ Result<void> Tally::add(const Work& work, State& state) {
 
 Result<void> Tally::list(const FailedPlace& bad) {
   if (!quarantine_.enabled()) return {};
-  const Order order(options_.shuffle, options_.seed, bad.epoch, dataset_.size());
-  const SampleId id{order.at(bad.position)};
-  return quarantine_.add({.uri = options_.uri,
-                          .name = dataset_.name(id),
-                          .extent = dataset_.locate(id),
-                          .record = record_number(dataset_, id),
+  const Order order(options_.shuffle, options_.seed, bad.epoch, samples_);
+  const auto [set, id, uri] = member_of(dataset_, SampleId{order.at(bad.position)});
+  return quarantine_.add({.uri = uri.empty() ? options_.uri : std::string(uri),
+                          .name = set.name(id),
+                          .extent = set.locate(id),
+                          .record = record_number(set, id),
                           .sample = static_cast<std::uint64_t>(id),
                           .epoch = bad.epoch,
                           .position = bad.position},

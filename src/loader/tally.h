@@ -29,7 +29,8 @@ class Tally {
  private:
   const Dataset& dataset_;
   const LoaderOptions& options_;
-  const std::uint64_t share_;  ///< this rank's samples in an epoch
+  const std::uint64_t samples_;  ///< in an epoch
+  const std::uint64_t share_;    ///< this rank's samples in an epoch
   Quarantine quarantine_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "headrace/base/random.h"
 #include "headrace/sampling/class_table.h"
+#include "headrace/sampling/selection.h"
 
 namespace headrace {
 namespace {
@@ -38,10 +39,18 @@ Order::Order(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t epoch, st
             shuffle.block == 0 ? 0 : size / shuffle.block) {
   assert(shuffle.scheme != Scheme::node || (shuffle.nodes != 0 && shuffle.step != 0));
   assert(shuffle.scheme != Scheme::balanced || size == 0 || shuffle.classes != nullptr);
+  if (shuffle.selection == nullptr) return;
+  assert(shuffle.selection->size() == size);
+  shift_ = shuffle.selection->shift(seed, epoch);
 }
 
 std::uint64_t Order::at(std::uint64_t position) const {
   assert(position < size());
+  const std::uint64_t drawn = shuffled(position);
+  return shuffle_.selection == nullptr ? drawn : shuffle_.selection->at(shift_, drawn);
+}
+
+std::uint64_t Order::shuffled(std::uint64_t position) const {
   switch (shuffle_.scheme) {
     case Scheme::none:
       return position;
@@ -60,7 +69,7 @@ std::uint64_t Order::at(std::uint64_t position) const {
 }
 
 std::uint64_t Order::find(std::uint64_t sample) const {
-  assert(sample < size());
+  assert(sample < size() && shuffle_.selection == nullptr);
   switch (shuffle_.scheme) {
     case Scheme::none:
       return sample;

@@ -29,16 +29,20 @@ inline constexpr unsigned kSubstituteAttempts = 8;
 /// *balanced*: positions are cut into rounds of as many as there are classes; each round has every
 /// class once, in an order of its own. A class gives its samples in an order of the epoch, and
 /// again in another one when all had their turn.
+///
+/// With a selection (selection.h) an order is one of the epoch's draws, of which a sample may have
+/// several, or none; `global`, `blocks` and `none` have one.
 class Order {
  public:
   /// REQUIRES: with_step gave the shuffle its step, if its scheme is node; its classes are there,
-  /// if it is balanced
+  /// if it is balanced; `size` is that of its selection, if it has one
   Order(const Shuffle& shuffle, std::uint64_t seed, std::uint64_t epoch, std::uint64_t size);
 
   std::uint64_t size() const { return all_.size(); }
   /// The sample at a global position. REQUIRES: position < size()
   std::uint64_t at(std::uint64_t position) const;
-  /// The position of a sample: the inverse. REQUIRES: sample < size(), the scheme is not balanced
+  /// The position of a sample: the inverse. REQUIRES: sample < size(), the scheme is not balanced,
+  /// there is no selection
   std::uint64_t find(std::uint64_t sample) const;
   /// The sample that stands in for the one at `position`, at the attempt-th try: any other one
   /// of the epoch, whichever rank delivers it; itself only if it is the only one.
@@ -52,6 +56,8 @@ class Order {
     std::uint64_t node;
     std::uint64_t index;
   };
+
+  std::uint64_t shuffled(std::uint64_t position) const;
 
   std::uint64_t in_blocks(std::uint64_t position) const;
   std::uint64_t find_in_blocks(std::uint64_t sample) const;
@@ -67,8 +73,9 @@ class Order {
 
   Shuffle shuffle_;
   std::uint64_t key_;
-  Permutation all_;   ///< global: the order; node: who has what, the same in every epoch
-  Permutation runs_;  ///< blocks
+  Permutation all_;          ///< global: the order; node: who has what, the same in every epoch
+  Permutation runs_;         ///< blocks
+  std::uint64_t shift_ = 0;  ///< of the selection's points
 };
 
 }  // namespace headrace

@@ -55,7 +55,8 @@ TEST(Order, IsTheOneOfTheGoldenFile) {
   EXPECT_EQ(lines, 496);
 }
 
-// Promise O2: Every epoch has each sample exactly once, unless it is drawn by class.
+// Promise O2: Every epoch has each sample exactly once, unless it is drawn by class, by weight or
+// in proportions.
 TEST(Order, HasEachSampleOnceAndFindsItAgain) {
   for (const std::uint64_t size : {0U, 1U, 2U, 3U, 4U, 5U, 15U, 16U, 17U, 64U, 65U, 1000U, 4097U}) {
     for (const Shuffle shuffle : {Shuffle::none, Shuffle::global}) {

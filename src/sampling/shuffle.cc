@@ -83,4 +83,13 @@ Result<Shuffle> with_step(Shuffle shuffle, std::uint64_t step) {
   return shuffle;
 }
 
+Result<void> check_selectable(const Shuffle& shuffle) {
+  if (shuffle.scheme != Shuffle::Scheme::node && shuffle.scheme != Shuffle::Scheme::balanced)
+    return {};
+  return Error(
+      Code::invalid,
+      fmt::format("shuffle {} cannot be drawn with proportions or weights", to_string(shuffle)),
+      "choose shuffle global, blocks or none");
+}
+
 }  // namespace headrace

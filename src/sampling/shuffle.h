@@ -25,6 +25,7 @@
 namespace headrace {
 
 class ClassTable;
+class Selection;
 
 struct Shuffle {
   enum class Scheme { none, global, blocks, node, balanced };
@@ -37,6 +38,8 @@ struct Shuffle {
   std::uint64_t step = 0;
   /// balanced: who has the set lends it; it must outlive every Order. Not in the text either.
   const ClassTable* classes = nullptr;
+  /// What the epoch consists of, if not of each sample once; lent in the same way.
+  const Selection* selection = nullptr;
 
   static const Shuffle none;
   static const Shuffle global;
@@ -53,5 +56,9 @@ Result<Shuffle> parse_shuffle(std::string_view text);
 /// The shuffle for steps of so many samples over all ranks.
 ///  * `invalid`   node: their number is not known, or a step is no whole number for each
 Result<Shuffle> with_step(Shuffle shuffle, std::uint64_t step);
+
+/// Whether an epoch in this order can have some samples more often than others.
+///  * `invalid`   node, whose parts would not stay; balanced, which is a selection itself
+Result<void> check_selectable(const Shuffle& shuffle);
 
 }  // namespace headrace

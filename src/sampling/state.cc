@@ -80,6 +80,7 @@ std::string State::to_text() const {
   each_number(*this, [&text](std::string_view key, std::uint64_t value) {
     text += fmt::format("{} {}\n", key, value);
   });
+  if (!selection.empty()) text += fmt::format("selection {}\n", selection);
   text += fmt::format("fingerprint {}\ntransform {}\norder-digest {}\nset-digest {}\n", fingerprint,
                       transform, order_digest.to_hex(), set_digest.to_hex());
   return text;
@@ -127,6 +128,7 @@ Result<State> State::parse(std::string_view text) {
   HEADRACE_TRY(const auto shuffle, find("shuffle"));
   HEADRACE_TRY(state.shuffle, parse_shuffle(shuffle).at("state"));
   HEADRACE_TRY(state.tail, find("tail"));
+  if (lines.contains("selection")) state.selection = lines.at("selection");
   HEADRACE_TRY(state.fingerprint, find("fingerprint"));
   HEADRACE_TRY(state.transform, find("transform"));
   HEADRACE_TRY(const auto order_digest, find("order-digest"));

@@ -40,12 +40,13 @@ struct State {
   Shuffle shuffle = Shuffle::global;
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;  ///< global positions consumed in this epoch, over all ranks
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;   ///< of the data set
   std::uint64_t global_batch = 0;
   std::uint64_t rank = 0;   ///< whose sums these are: of this rank of `world`;
   std::uint64_t world = 1;  ///< rank 0 of 1 holds the sums of the whole job
   std::string tail;         ///< "keep", "drop", "pad", "wrap"
   std::string fingerprint;  ///< hex, of the data set
+  std::string selection;    ///< which samples an epoch has (selection.h); empty: each once
   std::string transform;    ///< the transform's own text, so that resume uses the same pixels
   Ledger ledger;            ///< of this rank, this epoch, so far
   Hash128 order_digest;

@@ -59,4 +59,5 @@ def main():
                 print(f"node:{nodes}", seed, epoch, size, step, ":", *order)
 
 
-main()
+if __name__ == "__main__":
+    main()

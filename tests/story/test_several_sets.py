@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several sets in one job, as users meet them."""
+
+import pathlib
+import shutil
+
+import pytest
+import sets
+from cli import headrace, headrace_json
+
+FAST = ["--batch", "8", "--no-decode"]
+EPOCH = ("order_digest", "set_digest", "asked", "delivered")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> pathlib.Path:
+    return sets.folder(tmp_path_factory.mktemp("set") / "whole", 4, 10)
+
+
+@pytest.fixture(scope="module")
+def parts(whole, tmp_path_factory) -> list[pathlib.Path]:
+    """The first class as a folder, the second one packed, the last two as a folder."""
+    root = tmp_path_factory.mktemp("parts")
+    names = sorted((p.name for p in whole.iterdir()), key=str.encode)
+    for part, own in (("a", names[:1]), ("b", names[1:2]), ("c", names[2:])):
+        for name in own:
+            shutil.copytree(whole / name, root / part / name)
+    done = headrace("pack", root / "b", "--format", "recordio", "--out", root / "b-packed")
+    assert done.returncode == 0, done.stderr
+    return [root / "a", root / "b-packed", root / "c"]
+
+
+def summary(result: dict) -> list[list]:
+    return [[epoch[key] for key in EPOCH] for epoch in result["epochs"]]
+
+
+def test_sets_of_several_formats_read_as_the_whole(whole, parts):
+    one = headrace_json("read", whole, *FAST, "--epochs", "2")
+    several = headrace_json("read", *parts, *FAST, "--epochs", "2")
+    assert summary(several) == summary(one)
+    assert several["sets"] == [10, 10, 20] and one["sets"] == [40]
+    assert several["format"] == "joined"
+
+
+def test_a_job_of_several_sets_goes_on_exactly(parts, tmp_path):
+    mix = ["--shares", "0.5,0.2,0.3", "--epoch-samples", "100", *FAST]
+    wanted = summary(headrace_json("read", *parts, *mix, "--epochs", "2"))
+    assert [row[2] for row in wanted] == [100, 100]
+    state = tmp_path / "job.state"
+    headrace_json("read", *parts, *mix, "--epochs", "1", "--state", state)
+    rest = headrace_json("read", *parts, *mix, "--epochs", "2", "--resume", state, "--threads", "1")
+    assert summary(rest) == wanted
+    for change in (["--shares", "0.5,0.3,0.2"], ["--repeat", "1,1,1"]):
+        other = [*change, "--epoch-samples", "100", *FAST, "--epochs", "2"]
+        done = headrace("read", *parts, *other, "--resume", state)
+        assert done.returncode == 1
+        assert "other proportions or weights" in done.stderr
+    done = headrace("read", *reversed(parts), *mix, "--epochs", "2", "--resume", state)
+    assert done.returncode == 1 and "another data set" in done.stderr
+
+
+def test_ranks_together_deliver_the_mixture(parts):
+    mix = ["--repeat", "2,0.5,1", "--no-decode", "--batch"]
+    one = headrace_json("read", *parts, *mix, "8")["epochs"][0]
+    assert one["asked"] == 45
+    total = 0
+    for rank in range(4):
+        epoch = headrace_json("read", *parts, *mix, "2", "--world-size", "4", "--rank", rank)["epochs"][0]
+        total += int(epoch["order_digest"], 16)
+    assert f"{total & sets.MASK:032x}" == one["order_digest"]
+
+
+def test_what_does_not_fit_is_said(parts):
+    for arguments, why in (
+            (["--repeat", "1,2"], "2 numbers for 3 sets"),
+            (["--repeat", "1,2,3", "--shares", "1,2,3"], "excludes"),
+            (["--class-weights", "cat"], "CLASS=2.5"),
+            (["--mode", "pipe"], "one set"),
+            (["--shares", "0,0,0"], "no sample has a weight")):
+        done = headrace("read", *parts, *FAST, *arguments)
+        assert done.returncode != 0 and why in done.stderr, (arguments, done.stderr)
