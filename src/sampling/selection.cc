@@ -85,7 +85,7 @@ class Selection::Maker {
       return Error(Code::invalid, "repeat and shares both say how much of each set is drawn",
                    "give one of them");
     }
-    double size = static_cast<double>(proportions_.epoch_samples);
+    auto size = static_cast<double>(proportions_.epoch_samples);
     for (std::size_t set = 0; proportions_.epoch_samples == 0 && set < sets_.size(); ++set)
       size += static_cast<double>(sets_[set]) * repeat_of(set);
     if (size >= static_cast<double>(kSamples))

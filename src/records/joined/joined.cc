@@ -135,8 +135,7 @@ Result<std::vector<std::string>> names_of_all(std::span<const SetToJoin> sets) {
                  fmt::format("put a classes.txt beside {}, a name a line", numbered->uri));
   }
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
