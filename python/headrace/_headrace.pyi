@@ -60,6 +60,84 @@ class Augment(enum.Enum):
 
     none = 3
 
+    crop = 4
+
+    crop_color = 5
+
+    crop_color_transform = 6
+
+class Orient(enum.Enum):
+    stored = 0
+
+    exif = 1
+
+class Colours(enum.Enum):
+    stored = 0
+
+    srgb = 1
+
+class Jitter:
+    def __init__(self) -> None: ...
+
+    @property
+    def brightness(self) -> float: ...
+
+    @brightness.setter
+    def brightness(self, arg: float, /) -> None: ...
+
+    @property
+    def contrast(self) -> float: ...
+
+    @contrast.setter
+    def contrast(self, arg: float, /) -> None: ...
+
+    @property
+    def saturation(self) -> float: ...
+
+    @saturation.setter
+    def saturation(self, arg: float, /) -> None: ...
+
+    @property
+    def hue(self) -> float: ...
+
+    @hue.setter
+    def hue(self, arg: float, /) -> None: ...
+
+class Adjust(enum.Enum):
+    brightness = 0
+
+    contrast = 1
+
+    saturation = 2
+
+    hue = 3
+
+class DrawnJitter:
+    @property
+    def order(self) -> list[Adjust]: ...
+
+    @property
+    def brightness(self) -> float: ...
+
+    @property
+    def contrast(self) -> float: ...
+
+    @property
+    def saturation(self) -> float: ...
+
+    @property
+    def hue(self) -> float: ...
+
+class HlsShift:
+    @property
+    def hue(self) -> int: ...
+
+    @property
+    def lightness(self) -> int: ...
+
+    @property
+    def saturation(self) -> int: ...
+
 class PassOrder(enum.Enum):
     pillow12 = 0
 
@@ -152,6 +230,30 @@ class Transform:
     @std.setter
     def std(self, arg: Sequence[float], /) -> None: ...
 
+    @property
+    def jitter(self) -> Jitter: ...
+
+    @jitter.setter
+    def jitter(self, arg: Jitter, /) -> None: ...
+
+    @property
+    def erase(self) -> float: ...
+
+    @erase.setter
+    def erase(self, arg: float, /) -> None: ...
+
+    @property
+    def orient(self) -> Orient: ...
+
+    @orient.setter
+    def orient(self, arg: Orient, /) -> None: ...
+
+    @property
+    def colours(self) -> Colours: ...
+
+    @colours.setter
+    def colours(self, arg: Colours, /) -> None: ...
+
     def to_text(self) -> str: ...
 
 class Params:
@@ -172,6 +274,18 @@ class Params:
 
     @property
     def flip(self) -> bool: ...
+
+    @property
+    def warp(self) -> list[float] | None: ...
+
+    @property
+    def hls(self) -> HlsShift | None: ...
+
+    @property
+    def jitter(self) -> DrawnJitter | None: ...
+
+    @property
+    def erase(self) -> tuple[int, int, int, int]: ...
 
 def params_for(transform: Transform, *, seed: int, epoch: int, sample_id: int, width: int, height: int) -> Params: ...
 
@@ -203,6 +317,18 @@ class OpenOptions:
 
     @list.setter
     def list(self, arg: str, /) -> None: ...
+
+    @property
+    def list_root(self) -> str: ...
+
+    @list_root.setter
+    def list_root(self, arg: str, /) -> None: ...
+
+    @property
+    def attribute_names(self) -> list[str]: ...
+
+    @attribute_names.setter
+    def attribute_names(self, arg: Sequence[str], /) -> None: ...
 
     @property
     def image_key(self) -> str: ...
@@ -274,6 +400,44 @@ class OnBad(enum.Enum):
 
     substitute = 2
 
+class Proportions:
+    @property
+    def repeat(self) -> list[float]: ...
+
+    @repeat.setter
+    def repeat(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def shares(self) -> list[float]: ...
+
+    @shares.setter
+    def shares(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def epoch_samples(self) -> int: ...
+
+    @epoch_samples.setter
+    def epoch_samples(self, arg: int, /) -> None: ...
+
+class SelectionOptions:
+    @property
+    def proportions(self) -> Proportions: ...
+
+    @proportions.setter
+    def proportions(self, arg: Proportions, /) -> None: ...
+
+    @property
+    def class_weights(self) -> list[tuple[str, float]]: ...
+
+    @class_weights.setter
+    def class_weights(self, arg: Sequence[tuple[str, float]], /) -> None: ...
+
+    @property
+    def sample_weights(self) -> str: ...
+
+    @sample_weights.setter
+    def sample_weights(self, arg: str, /) -> None: ...
+
 class LoaderOptions:
     @property
     def batch(self) -> int: ...
@@ -292,6 +456,12 @@ class LoaderOptions:
 
     @shuffle.setter
     def shuffle(self, arg: str, /) -> None: ...
+
+    @property
+    def selection(self) -> SelectionOptions: ...
+
+    @selection.setter
+    def selection(self, arg: SelectionOptions, /) -> None: ...
 
     @property
     def first_epoch(self) -> int: ...
@@ -354,6 +524,12 @@ class LoaderOptions:
     def transform(self, arg: Transform, /) -> None: ...
 
     @property
+    def pin(self) -> bool: ...
+
+    @pin.setter
+    def pin(self, arg: bool, /) -> None: ...
+
+    @property
     def on_bad(self) -> OnBad: ...
 
     @on_bad.setter
@@ -403,6 +579,28 @@ class Mode(enum.Enum):
 
     pipe = 5
 
+class SnapshotUse(enum.Enum):
+    none = 0
+
+    refresh = 1
+
+    reuse = 2
+
+class SnapshotKeeping:
+    def __init__(self) -> None: ...
+
+    @property
+    def use(self) -> SnapshotUse: ...
+
+    @use.setter
+    def use(self, arg: SnapshotUse, /) -> None: ...
+
+    @property
+    def file(self) -> str: ...
+
+    @file.setter
+    def file(self, arg: str, /) -> None: ...
+
 class JobOptions:
     def __init__(self) -> None: ...
 
@@ -411,6 +609,12 @@ class JobOptions:
 
     @uri.setter
     def uri(self, arg: str, /) -> None: ...
+
+    @property
+    def with_sets(self) -> list[str]: ...
+
+    @with_sets.setter
+    def with_sets(self, arg: Sequence[str], /) -> None: ...
 
     @property
     def mode(self) -> Mode | None: ...
@@ -443,10 +647,22 @@ class JobOptions:
     def medium(self, arg: str, /) -> None: ...
 
     @property
+    def expect(self) -> str: ...
+
+    @expect.setter
+    def expect(self, arg: str, /) -> None: ...
+
+    @property
     def pipe_dir(self) -> str: ...
 
     @pipe_dir.setter
     def pipe_dir(self, arg: str, /) -> None: ...
+
+    @property
+    def snapshot(self) -> SnapshotKeeping: ...
+
+    @snapshot.setter
+    def snapshot(self, arg: SnapshotKeeping, /) -> None: ...
 
     @property
     def open(self) -> OpenOptions: ...
@@ -485,7 +701,13 @@ class Job:
     def format(self) -> str: ...
 
     @property
+    def stands_on(self) -> str: ...
+
+    @property
     def samples(self) -> int: ...
+
+    @property
+    def sets(self) -> list[int]: ...
 
     @property
     def classes(self) -> list[str]: ...

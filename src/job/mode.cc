@@ -70,6 +70,10 @@ Result<void> check_several(const JobOptions& options, Mode mode) {
     return Error(Code::invalid, "a pipe carries one set, and this job has several",
                  "choose another --mode, or make one set of them with headrace convert");
   }
+  if (!options.snapshot.file.empty()) {
+    return Error(Code::invalid, "--snapshot-file belongs to one set, and this job has several",
+                 "leave it out: without it each set's listing is kept in a file of its own");
+  }
   if (options.local.empty() && options.open.list.empty()) return {};
   return Error(Code::invalid,
                fmt::format("{} belongs to one set, and this job has several",

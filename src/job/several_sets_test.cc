@@ -255,6 +255,9 @@ TEST_F(SeveralSets, SayWhatTheyCannotHave) {
   job = options({"first", "second"});
   job.open.list = "train.lst";
   EXPECT_NE(refusal(job).find("--list belongs to one set"), std::string::npos);
+  job = options({"first", "second"});
+  job.snapshot = {.use = SnapshotUse::refresh, .file = uri("listing")};
+  EXPECT_NE(refusal(job).find("--snapshot-file belongs to one set"), std::string::npos);
   EXPECT_NE(refusal(options({"first", "second"}, Mode::pipe)).find("a pipe carries one set"),
             std::string::npos);
   job = options({"first", "second"});

@@ -48,10 +48,10 @@ struct Opened {
 };
 
 Result<Opened> open_inside(Store& below, bool framed) {
-  HEADRACE_TRY(auto objects, ObjectIndex::make());
+  HEADRACE_TRY(auto builder, ObjectIndexBuilder::make());
   HEADRACE_TRY(const auto listed, list_all(below, "", {}));
-  for (const ObjectInfo& info : listed) HEADRACE_TRY(objects.add(info));
-  objects.finish();
+  for (const ObjectInfo& info : listed) HEADRACE_TRY(builder.add(info));
+  HEADRACE_TRY(auto objects, builder.finish());
   HEADRACE_TRY(auto names, SampleNames::make());
   for (std::uint64_t id = 0; id < objects.size(); ++id) {
     HEADRACE_TRY(
