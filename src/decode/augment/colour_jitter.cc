@@ -42,6 +42,7 @@ void contrast(double factor, Canvas& canvas) {
   const auto blue = canvas.plane(2);
   for (std::size_t i = 0; i < red.size(); ++i) sum += luma(red[i], green[i], blue[i]);
   const double mean = static_cast<double>(sum) / static_cast<double>(red.size());
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): as Pillow rounds
   blend_with(static_cast<std::uint8_t>(mean + 0.5), factor, canvas);
 }
 

@@ -92,9 +92,11 @@ class NfsWriter final : public ObjectWriter {
 
 class NfsStore final : public Store {
  public:
-  NfsStore(std::string name, std::unique_ptr<Connection> first, const Context& context,
-           nfs::Server server, unsigned connections)
-      : name_(std::move(name)), context_(context), idle_(std::move(server), std::move(first)) {
+  NfsStore(std::string name, std::unique_ptr<Connection> first, Context context, nfs::Server server,
+           unsigned connections)
+      : name_(std::move(name)),
+        context_(std::move(context)),
+        idle_(std::move(server), std::move(first)) {
     for (unsigned i = 0; i < std::max(connections, 1U); ++i)
       pool_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
   }

@@ -109,11 +109,11 @@ class NfsStore : public ::testing::Test {
 };
 
 TEST_F(NfsStore, SeveralConnectionsReadAtOnceEachWithItsOwnName) {
-  for (int i = 0; i < 64; ++i) write(fmt::format("f{}", i), testing::pattern(i, 50'000));
+  for (unsigned i = 0; i < 64; ++i) write(fmt::format("f{}", i), testing::pattern(i, 50'000));
   const auto store = open({}, 8);
   std::latch ended(64);
   std::atomic<int> right{0};
-  for (int i = 0; i < 64; ++i) {
+  for (unsigned i = 0; i < 64; ++i) {
     store->read({.key = fmt::format("f{}", i)}, [&, i](const Result<ReadResult>& read) {
       if (read.ok() && read->bytes.text() == testing::pattern(i, 50'000)) ++right;
       ended.count_down();

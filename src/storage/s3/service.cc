@@ -81,10 +81,10 @@ Result<std::unique_ptr<Service>> Service::make(std::string bucket, const Context
                                               std::move(keeper)));
 }
 
-Service::Service(std::string bucket, const Context& context, const S3Options& options,
-                 Settings settings, Endpoint endpoint, std::unique_ptr<Keeper> keeper)
+Service::Service(std::string bucket, Context context, const S3Options& options, Settings settings,
+                 Endpoint endpoint, std::unique_ptr<Keeper> keeper)
     : bucket_(std::move(bucket)),
-      context_(context),
+      context_(std::move(context)),
       options_(options),
       settings_(std::move(settings)),
       process_(::getpid()),

@@ -88,7 +88,7 @@ class Service {
   void notice_weak_pin(const std::string& place);
 
  private:
-  Service(std::string bucket, const Context& context, const S3Options& options, Settings settings,
+  Service(std::string bucket, Context context, const S3Options& options, Settings settings,
           Endpoint endpoint, std::unique_ptr<Keeper> keeper);
   void spread(std::size_t limit);
   std::shared_ptr<const SigningKey> signing_key(const Identity& identity, std::string_view day);
