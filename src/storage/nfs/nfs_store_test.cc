@@ -2,17 +2,20 @@
 // Against the real server of scripts/nfs-server, which must be root's: skipped elsewhere.
 #include "headrace/storage/nfs/nfs_store.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <latch>
 
+#include "headrace/base/unique_fd.h"
 #include "headrace/storage/open_store.h"
 #include "headrace/storage/testing/pattern.h"
 #include "headrace/storage/testing/server_process.h"
@@ -25,12 +28,34 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using testing::StoreWorld;
 
+/// The server opens files by handle: not every file system has handles (overlays have none), a
+/// container may not open them, and the server must see where the file system is mounted.
+bool opens_by_handle(const std::string& folder) {
+  union {
+    file_handle handle;
+    std::array<char, sizeof(file_handle) + MAX_HANDLE_SZ> room;
+  };
+  room = {};
+  handle.handle_bytes = MAX_HANDLE_SZ;
+  int mount_id = 0;
+  if (::name_to_handle_at(AT_FDCWD, folder.c_str(), &handle, &mount_id, 0) != 0) return false;
+  const UniqueFd beside(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd opened(::open_by_handle_at(beside.get(), &handle, O_RDONLY | O_CLOEXEC));
+  if (opened.get() < 0) return false;
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);)
+    if (line.starts_with(fmt::format("{} ", mount_id))) return true;
+  return false;
+}
+
 bool can_serve() {
   const char* const program = std::getenv("HEADRACE_GANESHA");
   return ::geteuid() == 0 &&
-         ::access(program != nullptr ? program : "/usr/bin/ganesha.nfsd", X_OK) == 0;
+         ::access(program != nullptr ? program : "/usr/bin/ganesha.nfsd", X_OK) == 0 &&
+         opens_by_handle(::testing::TempDir());
 }
-constexpr const char* kWhySkipped = "nfs-ganesha is missing, or this is not root";
+constexpr const char* kWhySkipped =
+    "nfs-ganesha is missing, or this is not root, or files cannot be opened by handle here";
 
 /// One for all tests of the process.
 class Server {
