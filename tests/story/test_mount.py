@@ -254,7 +254,7 @@ def test_a_server_that_is_overloaded_is_an_input_output_error(labelled_s3, s3_en
         return proxy.slow_down(1_000_000)(request, answer) if overloaded.is_set() else answer
 
     with proxy.Proxy(s3_environment["HEADRACE_TEST_S3_ENDPOINT"], rule) as gateway:
-        env = {**s3_environment, "AWS_ENDPOINT_URL": gateway.url}
+        env = {**s3_environment, "AWS_ENDPOINT_URL": gateway.url, "AWS_MAX_ATTEMPTS": "3"}
         with mounted(labelled_s3, tmp_path / "mnt", env=env):
             picture = next((tmp_path / "mnt").rglob("*.jpg"))
             overloaded.set()

@@ -19,7 +19,8 @@ struct RetryOptions {
   Nanos cap = std::chrono::seconds(5);
   Nanos budget = std::chrono::minutes(2);  ///< no attempt begins later than this
   /// Of a server that has answered before and is out of reach, or refuses all: so long it is asked,
-  /// however often. A job of hours outlives a restart of what it reads from.
+  /// however often. A job of hours outlives a restart of what it reads from. AWS_MAX_ATTEMPTS ends
+  /// it sooner.
   Nanos outage = std::chrono::minutes(2);
 };
 

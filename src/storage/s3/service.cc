@@ -76,9 +76,14 @@ Result<std::unique_ptr<Service>> Service::make(std::string bucket, const Context
     };
   }
   auto keeper = std::make_unique<Keeper>(std::move(first), std::move(again), clock);
-  return std::unique_ptr<Service>(new Service(std::move(bucket), context, options,
-                                              std::move(settings), std::move(endpoint),
-                                              std::move(keeper)));
+  S3Options own = options;
+  if (settings.max_attempts) {  // then no outage is waited for beyond them
+    own.retry.attempts = *settings.max_attempts;
+    own.retry.connect_attempts = std::min(own.retry.connect_attempts, *settings.max_attempts);
+    own.retry.outage = Nanos(0);
+  }
+  return std::unique_ptr<Service>(new Service(std::move(bucket), context, own, std::move(settings),
+                                              std::move(endpoint), std::move(keeper)));
 }
 
 Service::Service(std::string bucket, Context context, const S3Options& options, Settings settings,

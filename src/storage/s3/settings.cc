@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 namespace headrace::s3 {
@@ -312,6 +313,20 @@ Result<Addressing> load_addressing(const Sources& sources) {
                "set it to auto, path or virtual");
 }
 
+/// How often a request is sent in all; nothing if neither variable nor profile says.
+Result<std::optional<int>> load_max_attempts(const Sources& sources) {
+  const std::string text = sources.first({"AWS_MAX_ATTEMPTS"}, {"max_attempts"});
+  if (text.empty()) return std::optional<int>();
+  int attempts = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, attempts);
+  constexpr int kMost = 1000;
+  if (read.ec == std::errc() && read.ptr == end && attempts >= 1 && attempts <= kMost)
+    return std::optional<int>(attempts);
+  return Error(Code::invalid, fmt::format("AWS_MAX_ATTEMPTS is '{}'", text),
+               "set it to a number from 1 to 1000, or unset it");
+}
+
 }  // namespace
 
 Result<Settings> load_settings(const Environment& environment) {
@@ -325,6 +340,7 @@ Result<Settings> load_settings(const Environment& environment) {
   HEADRACE_TRY(settings.dualstack,
                sources.flag("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint"));
   HEADRACE_TRY(settings.fips, sources.flag("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint"));
+  HEADRACE_TRY(settings.max_attempts, load_max_attempts(sources));
   HEADRACE_TRY(settings.proxies, load_proxies(environment));
   if (const std::string payer = sources.env("AWS_REQUEST_PAYER"); payer == "requester") {
     settings.request_payer = true;

@@ -28,9 +28,10 @@ struct Settings {
   std::string endpoint;     ///< AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url; empty: AWS
   std::string ca_bundle;    ///< AWS_CA_BUNDLE, ca_bundle; empty: the system's
   Addressing addressing = Addressing::automatic;  ///< s3.addressing_style, AWS_VIRTUAL_HOSTING
-  bool request_payer = false;  ///< AWS_REQUEST_PAYER=requester: this account pays
-  bool dualstack = false;      ///< AWS_USE_DUALSTACK_ENDPOINT
-  bool fips = false;           ///< AWS_USE_FIPS_ENDPOINT
+  bool request_payer = false;            ///< AWS_REQUEST_PAYER=requester: this account pays
+  bool dualstack = false;                ///< AWS_USE_DUALSTACK_ENDPOINT
+  bool fips = false;                     ///< AWS_USE_FIPS_ENDPOINT
+  std::optional<int> max_attempts = {};  ///< AWS_MAX_ATTEMPTS, max_attempts: in all, 1 to 1000
   Proxies proxies = {};
 };
 

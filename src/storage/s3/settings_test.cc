@@ -63,6 +63,19 @@ TEST_F(AwsSettings, TheEnvironmentComesFirst) {
   EXPECT_EQ(settings->endpoint, "http://s3");
 }
 
+TEST_F(AwsSettings, AttemptsAreANumberFromOne) {
+  EXPECT_FALSE(load()->max_attempts);
+  variables_["AWS_MAX_ATTEMPTS"] = "3";
+  EXPECT_EQ(load()->max_attempts, 3);
+  for (const char* wrong : {"0", "-1", "three", "3 ", "1001", "99999999999"}) {
+    variables_["AWS_MAX_ATTEMPTS"] = wrong;
+    const auto loaded = load();
+    ASSERT_FALSE(loaded.ok()) << wrong;
+    EXPECT_EQ(loaded.error().code(), Code::invalid);
+    EXPECT_NE(loaded.error().to_string().find("AWS_MAX_ATTEMPTS"), std::string::npos);
+  }
+}
+
 TEST_F(AwsSettings, HalfAKeyPairIsInvalid) {
   variables_["AWS_ACCESS_KEY_ID"] = "A";
   ASSERT_FALSE(load().ok());
