@@ -320,6 +320,8 @@ def test_ctrl_c_ends_a_wait_within_a_second():
     with subprocess.Popen(
         [sys.executable, "-c", WAITS],
         env={**os.environ, **keys}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # Jobs in the background of a shell ignore it, and Python then does not listen either.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdout.readline() == "waiting\n"
         time.sleep(1)

@@ -123,6 +123,9 @@ def test_an_empty_prefix_and_a_missing_bucket_are_errors(bucket, s3_environment)
 
 def on_a_small_disk(folder, command, env, size="256k"):
     """Runs the command with a tiny file system mounted at `folder`, in a mount namespace."""
+    tried = subprocess.run(["unshare", "--map-root-user", "--mount", "true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        pytest.skip("no mount namespaces here: " + tried.stderr)
     folder.mkdir()
     script = f'mount -t tmpfs -o size={size} none "$1"; shift; exec "$@"'
     return subprocess.run(["unshare", "--map-root-user", "--mount", "bash", "-ec", script, "-", folder,
