@@ -12,6 +12,9 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <istream>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace headrace::local {
@@ -109,6 +112,23 @@ bool parse_mount_line(std::string_view line, MountLine& mount) {
   return true;
 }
 
+MountLine mount_of(std::istream& mountinfo, unsigned major, unsigned minor, std::string_view path) {
+  MountLine found;
+  std::size_t most = 0;
+  for (std::string line; std::getline(mountinfo, line);) {
+    MountLine mount;
+    if (!parse_mount_line(line, mount) || mount.major != major || mount.minor != minor) continue;
+    const std::string& point = mount.mount_point;
+    const bool around = path.starts_with(point) && (point.ends_with('/') || path == point ||
+                                                    path.substr(point.size()).starts_with('/'));
+    const std::size_t fits = around ? point.size() : 0;  // one that is bound elsewhere, too
+    if (fits < most) continue;
+    most = fits;
+    found = std::move(mount);
+  }
+  return found;
+}
+
 Medium medium_of(std::uint64_t magic, std::string_view type) {
   if (magic == kLustre || type == "lustre") return Medium::lustre;
   if (magic == kNfs || type == "nfs" || type == "nfs4") return Medium::nfs;
@@ -130,17 +150,14 @@ Result<Standing> standing_of(const std::string& path) {
   }
   struct stat status {};
   if (::stat(there.c_str(), &status) != 0) return errno_error(errno, "stat").at(path);
-  Standing standing;
-  // The last line of a device is the mount that lies on top.
+  std::error_code unknown;
+  const auto where = std::filesystem::canonical(there, unknown);
   std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    MountLine mount;
-    if (!parse_mount_line(line, mount)) continue;
-    if (mount.major != major(status.st_dev) || mount.minor != minor(status.st_dev)) continue;
-    standing.type = mount.type;
-    standing.mount_point = mount.mount_point;
-    standing.source = mount.source;
-  }
+  MountLine mount = mount_of(mounts, major(status.st_dev), minor(status.st_dev), where.string());
+  Standing standing;
+  standing.type = std::move(mount.type);
+  standing.mount_point = std::move(mount.mount_point);
+  standing.source = std::move(mount.source);
   standing.medium =
       medium_of(static_cast<std::uint64_t>(file_system.f_type) & 0xffffffffU, standing.type);
   return standing;

@@ -5,6 +5,7 @@
 /// copy: a job that says what it expects finds out before it reads.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,9 @@ struct MountLine {
 };
 /// False if it is none.
 bool parse_mount_line(std::string_view line, MountLine& mount);
+/// Of the mounts of a device in /proc/self/mountinfo, the one that `path` (absolute, without links)
+/// lies in; the last of equals lies on top. Empty if the device is not among them.
+MountLine mount_of(std::istream& mountinfo, unsigned major, unsigned minor, std::string_view path);
 /// By statfs's f_type, and where that does not tell (FUSE's, for one, is one for all), by name.
 Medium medium_of(std::uint64_t magic, std::string_view type);
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/vfs.h>
 
+#include <sstream>
+
 #include "headrace/storage/testing/temporary_folder.h"
 
 namespace headrace::local {
@@ -43,6 +45,26 @@ TEST(Standing, ALineOfMountinfo) {
                           "36 35 x:y / /mnt rw - ext4 /dev/sda rw"}) {
     EXPECT_FALSE(parse_mount_line(bad, mount)) << bad;
   }
+}
+
+// A file system may be mounted in several places: the one is named that the path lies in.
+TEST(Standing, OfSeveralMountsOfADeviceThePathsOwnIsNamed) {
+  const std::string mounts =
+      "21 1 0:20 / /dev/shm rw - tmpfs shm rw\n"
+      "22 1 0:20 / /srv/dev/shm rw - tmpfs shm rw\n"
+      "23 1 0:20 / /dev/sh rw - tmpfs shm rw\n"
+      "24 1 0:21 / / rw - ext4 /dev/sda1 rw\n";
+  const auto of = [&mounts](unsigned minor, std::string_view path) {
+    std::istringstream lines(mounts);
+    return mount_of(lines, 0, minor, path).mount_point;
+  };
+  EXPECT_EQ(of(20, "/dev/shm"), "/dev/shm");
+  EXPECT_EQ(of(20, "/dev/shm/a/b"), "/dev/shm");
+  EXPECT_EQ(of(20, "/srv/dev/shm/a"), "/srv/dev/shm");
+  EXPECT_EQ(of(20, "/dev/sh/a"), "/dev/sh");
+  EXPECT_EQ(of(20, "/elsewhere"), "/dev/sh");  // the last, where none is around the path
+  EXPECT_EQ(of(21, "/home"), "/");
+  EXPECT_EQ(of(22, "/home"), "");
 }
 
 TEST(Standing, MemoryIsNamedWithItsMount) {
