@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 
 #include "headrace/advisor/nearest.h"
 #include "headrace/advisor/yaml.h"
+#include "headrace/base/parse_number.h"
 
 namespace headrace::advisor {
 namespace {
@@ -115,13 +115,6 @@ Error unknown_key(std::string_view key) {
                 : fmt::format("keys are {}", fmt::join(names, ", "))};
 }
 
-std::optional<unsigned> whole_number(std::string_view text) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 Error unfit(std::string_view name, std::string_view value, std::string_view wanted) {
   return {Code::invalid, fmt::format("{}: \"{}\" is not {}", name, value, wanted)};
 }
@@ -132,7 +125,7 @@ Result<void> check(const Option& option, const std::vector<std::string>& values)
     return Error(Code::invalid, fmt::format("{}: one value is wanted", option.name));
   }
   for (const auto& value : values) {
-    if (option.kind == Kind::number && !whole_number(value)) {
+    if (option.kind == Kind::number && !parse_number<unsigned>(value)) {
       return unfit(option.name, value, "a whole number");
     }
     if (option.kind == Kind::flag && value != "true" && value != "false") {
@@ -238,7 +231,7 @@ Result<std::map<Mode, double>> parse_published(const std::vector<std::string>& v
     const auto equals = part.find('=');
     HEADRACE_TRY(const auto mode, parse_mode(part.substr(0, equals)).at("published"));
     const auto seconds = equals == std::string::npos ? "" : part.substr(equals + 1);
-    const auto number = whole_number(seconds);
+    const auto number = parse_number<unsigned>(seconds);
     if (!number) return unfit("published", part, "MODE=SECONDS");
     published[mode] = *number;
   }
@@ -290,16 +283,17 @@ Result<TableSpec> make_table(const Values& values) {
   if (table.modes.empty()) table.modes.assign(kModes.begin(), kModes.end());
   HEADRACE_TRY(table.media, parse_media(get(values, "medium")));
   if (const auto repeats = text(values, "repeats"); !repeats.empty()) {
-    table.repeats = *whole_number(repeats);
+    table.repeats = *parse_number<unsigned>(repeats);
     if (table.repeats < 1 || table.repeats > kMaxRepeats) {
       return unfit("repeats", repeats, "between 1 and 1000");
     }
   }
-  if (const auto epochs = text(values, "epochs"); !epochs.empty() && *whole_number(epochs) == 0) {
+  if (const auto epochs = text(values, "epochs");
+      !epochs.empty() && *parse_number<unsigned>(epochs) == 0) {
     return unfit("epochs", epochs, "at least 1: without an epoch there is nothing to measure");
   }
   if (const auto scale = text(values, "scale"); !scale.empty()) {
-    table.scale = *whole_number(scale);
+    table.scale = *parse_number<unsigned>(scale);
     if (table.scale == 0) return unfit("scale", scale, "at least 1");
   }
   table.fitted = split(get(values, "fitted"));

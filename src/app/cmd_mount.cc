@@ -34,7 +34,8 @@ constexpr const char* kExamples = R"(Examples:
 Read-only. Each folder is listed once, when somebody first looks into it, and every file stays the
 version that was seen then; mount anew to see changes. "mounted" is printed when programs may
 begin. --inside reads every record once before that, to learn the names, and with --keep only the
-first time; names are those that convert --format folder would write. What programs see, errors too, is in src/consumers/mount/MOUNT.md.)";
+first time; names are those that convert --format folder would write. What programs see, errors
+too, is in src/consumers/mount/MOUNT.md.)";
 
 struct Arguments {
   MountSource source;

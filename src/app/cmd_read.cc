@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 
 #include "command.h"
+#include "headrace/base/parse_number.h"
 #include "headrace/job/read_job.h"
 #include "job_options.h"
 #include "progress_line.h"
@@ -30,13 +30,9 @@ Result<double> parse_accelerator(std::string_view text) {
   constexpr double kSlowest = 1e-3;  // a batch then takes hours; of less the clock would overflow
   constexpr double kFastest = 1e9;
   const std::string_view given = text;
-  double rate = 0;
   if (text.starts_with(prefix)) {
-    text.remove_prefix(prefix.size());
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
-    if (error == std::errc() && end == text.data() + text.size() && rate >= kSlowest &&
-        rate <= kFastest)
-      return rate;
+    const auto rate = parse_number<double>(text.substr(prefix.size()));
+    if (rate && *rate >= kSlowest && *rate <= kFastest) return *rate;
   }
   return Error(Code::invalid, fmt::format("unknown accelerator '{}'", given),
                "none, or emulated:RATE with RATE in samples a second, 0.001 to 1e9");

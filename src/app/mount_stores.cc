@@ -8,7 +8,6 @@
 #include "headrace/records/inside/set_store.h"
 #include "headrace/storage/keep/keep_store.h"
 #include "headrace/storage/open_store.h"
-#include "headrace/storage/shaped/shaped_store.h"
 #include "work_line.h"
 
 namespace headrace::app {
@@ -26,10 +25,8 @@ Result<MountStores> MountStores::open(const MountSource& source, const Uri& uri,
   HEADRACE_TRY(auto origin, open_store(uri, context, {.stop = stop}));
   stores.push_back(std::move(origin));
   if (!source.medium.empty()) {
-    HEADRACE_TRY(const auto media, load_media());
-    HEADRACE_TRY(const auto* const entry, media.find(source.medium));
-    stores.push_back(
-        make_shaped_store(*stores.back(), scaled(entry->medium, 1 / source.scale), context, 0));
+    HEADRACE_TRY(auto slow, shaped_as(source.medium, source.scale, *stores.back(), context, 0));
+    stores.push_back(std::move(slow));
   }
   SideStore* side_store = nullptr;
   if (source.keep || !source.keep_dir.empty()) {

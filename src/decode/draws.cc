@@ -44,6 +44,15 @@ Turn turn_by(int degrees) {
   return {x * (1.0 - sine), 1.0 - cosine};
 }
 
+/// A box of that size, anywhere in a picture.
+Box placed(Random& random, std::int64_t w, std::int64_t h, std::uint32_t width,
+           std::uint32_t height) {
+  Box box{0, 0, static_cast<std::uint32_t>(w), static_cast<std::uint32_t>(h)};
+  box.top = static_cast<std::uint32_t>(random.below(height - box.height + 1));
+  box.left = static_cast<std::uint32_t>(random.below(width - box.width + 1));
+  return box;
+}
+
 /// An integer as C casts: towards 0.
 int within(Random& random, int most) {
   return static_cast<int>(random.uniform(-static_cast<double>(most), static_cast<double>(most)));
@@ -63,10 +72,7 @@ Box random_box(Random& random, std::uint32_t width, std::uint32_t height) {
     const auto w = round_half_even(std::sqrt(target * aspect));
     const auto h = round_half_even(std::sqrt(target / aspect));
     if (w <= 0 || w > width || h <= 0 || h > height) continue;
-    Box box{0, 0, static_cast<std::uint32_t>(w), static_cast<std::uint32_t>(h)};
-    box.top = static_cast<std::uint32_t>(random.below(height - box.height + 1));
-    box.left = static_cast<std::uint32_t>(random.below(width - box.width + 1));
-    return box;
+    return placed(random, w, h, width, height);
   }
   Box box{0, 0, width, height};
   constexpr double kNarrow = 3.0 / 4.0;
@@ -97,10 +103,7 @@ Box draw_erasing(float probability, const SampleKey& key, std::uint32_t width,
     const auto h = round_half_even(std::sqrt(target * aspect));
     const auto w = round_half_even(std::sqrt(target / aspect));
     if (w <= 0 || w >= width || h <= 0 || h >= height) continue;
-    Box box{0, 0, static_cast<std::uint32_t>(w), static_cast<std::uint32_t>(h)};
-    box.top = static_cast<std::uint32_t>(random.below(height - box.height + 1));
-    box.left = static_cast<std::uint32_t>(random.below(width - box.width + 1));
-    return box;
+    return placed(random, w, h, width, height);
   }
   return {};
 }

@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/decode/picture_report.h"
 
-#include <fmt/format.h>
-#include <openssl/evp.h>
-
-#include <array>
+#include "headrace/base/sha256.h"
 
 namespace headrace {
-
-namespace {
-
-std::string sha256_hex(std::span<const std::uint8_t> bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
-}
-
-}  // namespace
 
 PictureReport report_picture(ByteSpan encoded, const DecodeLimits& limits) {
   PictureReport report;
@@ -36,7 +20,7 @@ PictureReport report_picture(ByteSpan encoded, const DecodeLimits& limits) {
     return report;
   }
   report.decodes = true;
-  report.rgb_sha256 = sha256_hex(pixels->rgb);
+  report.rgb_sha256 = sha256_hex(std::as_bytes(pixels->rgb));
   report.warnings = std::move(pixels->warnings);
   return report;
 }

@@ -4,7 +4,6 @@
 #include "headrace/decode/resize.h"
 
 #include <gtest/gtest.h>
-#include <openssl/sha.h>
 
 #include <hwy/targets.h>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <sstream>
 
 #include "headrace/base/random.h"
+#include "headrace/base/sha256.h"
 
 namespace headrace {
 namespace {
@@ -52,18 +52,6 @@ std::vector<std::uint8_t> resized(const std::vector<std::uint8_t>& rgb, std::uin
   Collect sink(goal.window.width);
   resizer.resize({rgb.data(), std::size_t{width} * 3, width, height}, goal, sink);
   return sink.rgb;
-}
-
-std::string sha256(const std::vector<std::uint8_t>& bytes) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(bytes.data(), bytes.size(), digest.data());
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const auto byte : digest) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
 }
 
 struct Golden {
@@ -129,7 +117,7 @@ void expect_goldens(const std::string& file, PassOrder order) {
                               false,
                               filter_named(golden.filter),
                               order});
-    EXPECT_EQ(sha256(out), golden.sha256)
+    EXPECT_EQ(sha256_hex(std::as_bytes(std::span(out))), golden.sha256)
         << golden.filter << ' ' << golden.width << " x " << golden.height << " to "
         << golden.to_width << " x " << golden.to_height;
   }

@@ -2,8 +2,8 @@
 #include "headrace/job/compose.h"
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "headrace/base/cache_folder.h"
 #include "headrace/base/shared_metrics.h"
 #include "headrace/base/uri.h"
 #include "headrace/consumers/pipe/pipe_feed.h"
@@ -18,7 +18,6 @@
 #include "headrace/storage/local/dir_side_store.h"
 #include "headrace/storage/local/standing.h"
 #include "headrace/storage/open_store.h"
-#include "headrace/storage/shaped/shaped_store.h"
 
 namespace headrace {
 namespace {
@@ -40,17 +39,6 @@ class IndexFolder final : public SideStore {
 
   const std::unique_ptr<SideStore> below_;
 };
-
-std::string default_index_dir() {
-  const auto set = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-  };
-  if (auto dir = set("HEADRACE_INDEX_DIR"); !dir.empty()) return dir;
-  if (auto dir = set("XDG_CACHE_HOME"); !dir.empty()) return dir + "/headrace-index";
-  if (auto dir = set("HOME"); !dir.empty()) return dir + "/.cache/headrace-index";
-  return "";
-}
 
 /// Builds one job's stores, from the origin upwards.
 class Composer {
@@ -100,10 +88,9 @@ class Composer {
     made_.place = store->describe();
     made_.stores.push_back(std::move(store));
     if (!options_.medium.empty()) {
-      HEADRACE_TRY(const auto media, load_media());
-      HEADRACE_TRY(const auto* const entry, media.find(options_.medium));
-      made_.stores.push_back(make_shaped_store(top(), scaled(entry->medium, 1 / options_.scale),
-                                               context_, options_.loader.seed));
+      HEADRACE_TRY(auto slow, shaped_as(options_.medium, options_.scale, top(), context_,
+                                        options_.loader.seed));
+      made_.stores.push_back(std::move(slow));
     }
     HEADRACE_TRY(auto snapshot, keep_snapshot(top(), options_.snapshot, context_, stop_));
     if (snapshot != nullptr)
@@ -113,9 +100,10 @@ class Composer {
 
   Result<void> stand_on(const Uri& uri) {
     if (uri.scheme == Scheme::local) {
-      if (!options_.expect.empty()) HEADRACE_TRY(local::check_standing(uri.path, options_.expect));
-      if (const auto found = local::standing_of(uri.path)) made_.stands_on = found->to_string();
-      return {};
+      const auto found = options_.expect.empty() ? local::standing_of(uri.path)
+                                                 : local::check_standing(uri.path, options_.expect);
+      if (found) made_.stands_on = found->to_string();
+      return found || options_.expect.empty() ? Result<void>() : found.error();
     }
     if (options_.expect.empty()) return {};
     return Error(Code::invalid, "--expect is about a path, and this is none", "leave it out")
@@ -141,8 +129,9 @@ class Composer {
   /// Null if there is no place for it.
   SideStore* folder_of_indexes() {
     if (made_.index_folder || options_.index_dir == "none") return made_.index_folder.get();
-    const std::string folder =
-        options_.index_dir.empty() ? default_index_dir() : options_.index_dir;
+    const std::string folder = options_.index_dir.empty()
+                                   ? cache_folder("HEADRACE_INDEX_DIR", "headrace-index")
+                                   : options_.index_dir;
     if (!folder.empty()) made_.index_folder = std::make_unique<IndexFolder>(folder);
     return made_.index_folder.get();
   }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "headrace/base/data_file.h"
+#include "headrace/storage/shaped/shaped_store.h"
 
 namespace headrace {
 namespace {
@@ -146,6 +147,13 @@ Result<const MediumEntry*> MediaFile::find(std::string_view name) const {
   }
   return Error(Code::invalid, fmt::format("no medium {}", name),
                fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+Result<std::unique_ptr<Store>> shaped_as(std::string_view medium, double scale, Store& below,
+                                         const Context& context, std::uint64_t seed) {
+  HEADRACE_TRY(const auto media, load_media());
+  HEADRACE_TRY(const auto* const entry, media.find(medium));
+  return make_shaped_store(below, scaled(entry->medium, 1 / scale), context, seed);
 }
 
 Result<MediaFile> load_media() {

@@ -3,17 +3,19 @@
 ///
 /// Values; pure functions of the file. Example:
 ///
-///     HEADRACE_TRY(const auto media, load_media());
-///     HEADRACE_TRY(const auto* gp3, media.find("ebs-gp3"));
-///     auto slow = make_shaped_store(store, gp3->medium, context);
+///     HEADRACE_TRY(auto slow, shaped_as("ebs-gp3", 1, store, context, seed));
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "headrace/base/context.h"
 #include "headrace/base/result.h"
 #include "headrace/storage/shaped/media.h"
+#include "headrace/storage/store.h"
 
 namespace headrace {
 
@@ -42,6 +44,10 @@ struct MediaFile {
   /// `invalid` names the media there are. The pointer lives as long as this.
   Result<const MediumEntry*> find(std::string_view name) const;
 };
+
+/// `below` as slow as a medium of the file, for a job that stands for one `scale` times as large.
+Result<std::unique_ptr<Store>> shaped_as(std::string_view medium, double scale, Store& below,
+                                         const Context& context, std::uint64_t seed);
 
 /// The file found by find_data_file("media.yaml").
 Result<MediaFile> load_media();

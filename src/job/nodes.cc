@@ -2,10 +2,11 @@
 #include "headrace/job/nodes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
+
+#include "headrace/base/parse_number.h"
 
 namespace headrace {
 namespace {
@@ -13,11 +14,7 @@ namespace {
 /// 0 if it is not set, or no number.
 std::uint64_t number_in(const char* variable) {
   const char* const text = std::getenv(variable);
-  if (text == nullptr) return 0;
-  const std::string_view digits(text);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size() ? number : 0;
+  return text == nullptr ? 0 : parse_number<std::uint64_t>(text).value_or(0);
 }
 
 }  // namespace

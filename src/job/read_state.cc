@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <sstream>
 #include <utility>
 
+#include "headrace/base/parse_number.h"
 #include "headrace/base/small_file.h"
 #include "headrace/base/unique_fd.h"
 
@@ -52,9 +52,9 @@ bool read_number(const std::map<std::string, std::string>& words, const std::str
                  Number& number) {
   const auto found = words.find(name);
   if (found == words.end()) return false;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [at, error] = std::from_chars(found->second.data(), end, number);
-  return error == std::errc() && at == end;
+  const auto parsed = parse_number<Number>(found->second);
+  if (parsed) number = *parsed;
+  return parsed.has_value();
 }
 
 Result<EpochResult> parse_line(const std::string& line) {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <map>
 #include <optional>
 
+#include "headrace/base/parse_number.h"
 #include "headrace/base/unique_fd.h"
 #include "headrace/records/byte_source.h"
 #include "headrace/records/joined/joined.h"
@@ -17,14 +17,6 @@
 
 namespace headrace {
 namespace {
-
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || at != end) return std::nullopt;
-  return value;
-}
 
 class ClassWeights {
  public:
@@ -34,7 +26,7 @@ class ClassWeights {
     for (const auto& [name, weight] : options.class_weights) {
       const auto named = std::ranges::find(names, name);
       std::optional<double> label = static_cast<double>(named - names.begin());
-      if (named == names.end()) label = number(name);
+      if (named == names.end()) label = parse_number<double>(name);
       const bool known = label && (names.empty() || *label < static_cast<double>(names.size()));
       if (!known) {
         return Error(Code::invalid, fmt::format("class weights: no class \"{}\"", name),
@@ -85,7 +77,7 @@ class SampleWeights {
     if (!lines_) return 1.0;
     HEADRACE_TRY(const auto line, lines_->next());
     if (!line) return wrong_count(lines_->number(), samples);
-    const auto weight = number(*line);
+    const auto weight = parse_number<double>(*line);
     if (weight) return *weight;
     return Error(Code::invalid, fmt::format("'{}' is no weight", *line), "one number a line")
         .at(fmt::format("{}:{}", path_, lines_->number()));
@@ -120,7 +112,7 @@ class SampleWeights {
 Result<std::pair<std::string, double>> parse_class_weight(std::string_view text) {
   const auto equal = text.rfind('=');
   if (equal != std::string_view::npos && equal != 0) {
-    if (const auto weight = number(text.substr(equal + 1)))
+    if (const auto weight = parse_number<double>(text.substr(equal + 1)))
       return std::pair(std::string(text.substr(0, equal)), *weight);
   }
   return Error(Code::invalid, fmt::format("'{}' is no weight of a class", text),

@@ -52,7 +52,7 @@ Result<void> Tally::add(const Work& work, State& state) {
 Result<void> Tally::list(const FailedPlace& bad) {
   if (!quarantine_.enabled()) return {};
   const Order order(options_.shuffle, options_.seed, bad.epoch, samples_);
-  const auto [set, id, uri] = member_of(dataset_, SampleId{order.at(bad.position)});
+  const auto [index, set, id, uri] = member_of(dataset_, SampleId{order.at(bad.position)});
   return quarantine_.add({.uri = uri.empty() ? options_.uri : std::string(uri),
                           .name = set.name(id),
                           .extent = set.locate(id),

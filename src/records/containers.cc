@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "headrace/base/parse_number.h"
 #include "headrace/records/folder/folder.h"
 #include "headrace/records/parallel.h"
 #include "headrace/storage/ranges.h"
@@ -73,14 +72,12 @@ std::optional<ShardName> parse_shard_name(std::string_view key,
   const auto dash = key.rfind('-', of - 1);
   if (dash == std::string_view::npos) return std::nullopt;
   ShardName name{.stem = key.substr(0, dash)};
-  const auto read = [](std::string_view digits, std::uint64_t& value) {
-    const char* const end = digits.data() + digits.size();
-    const auto [at, error] = std::from_chars(digits.data(), end, value);
-    return error == std::errc() && at == end;
-  };
-  const bool good = read(key.substr(dash + 1, of - dash - 1), name.number) &&
-                    read(key.substr(of + kOf.size()), name.total);
-  return good ? std::optional(name) : std::nullopt;
+  const auto number = parse_number<std::uint64_t>(key.substr(dash + 1, of - dash - 1));
+  const auto total = parse_number<std::uint64_t>(key.substr(of + kOf.size()));
+  if (!number || !total) return std::nullopt;
+  name.number = *number;
+  name.total = *total;
+  return name;
 }
 
 /// Names that promise more shards than there are: samples may be lost. It is said and no error,

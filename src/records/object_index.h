@@ -62,6 +62,7 @@ class ObjectIndex {
 
  private:
   Pin pin_of(const ObjectEntry& entry) const;
+  Hash128 term(std::uint64_t ordinal, std::string_view key) const;
 
   std::span<const ObjectEntry> entries_;
   std::span<const char> names_;

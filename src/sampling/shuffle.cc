@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
-#include <system_error>
+
+#include "headrace/base/parse_number.h"
 
 namespace headrace {
 namespace {
@@ -15,11 +15,8 @@ constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMost = std::uint64_t{1} << 31U;  // products stay within 64 bits
 
 std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || at != end || value == 0 || value > kMost) return std::nullopt;
-  return value;
+  const auto value = parse_number<std::uint64_t>(text);
+  return value && *value != 0 && *value <= kMost ? value : std::nullopt;
 }
 
 }  // namespace

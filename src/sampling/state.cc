@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <vector>
+
+#include "headrace/base/parse_number.h"
 
 namespace headrace {
 namespace {
@@ -111,8 +112,9 @@ Result<State> State::parse(std::string_view text) {
       numbers = word.error();
       return;
     }
-    const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), value);
-    if (error != std::errc() || end != word->data() + word->size()) {
+    if (const auto number = parse_number<std::uint64_t>(*word)) {
+      value = *number;
+    } else {
       numbers = bad_state(fmt::format("{} is not a number: '{}'", key, *word));
     }
   });

@@ -12,14 +12,14 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <memory>
-#include <sstream>
 #include <thread>
+
+#include "headrace/storage/local/standing.h"
 
 namespace headrace::mount {
 namespace {
@@ -40,34 +40,13 @@ std::string absolute(const std::string& folder) {
   return (failed ? direct : real).string();
 }
 
-/// mountinfo writes blanks and the like as \040.
-std::string unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    int value = 0;
-    if (text[i] == '\\' && i + 3 < text.size()) {
-      const auto digits = text.substr(i + 1, 3);
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
-      plain += static_cast<char>(value);
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 /// The type of what is mounted on top there; empty if nothing is.
 std::string type_at(const std::string& folder) {
   std::ifstream mounts("/proc/self/mountinfo");
   std::string type;
   for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string word, point;
-    for (int i = 0; i < 5 && words >> word; ++i) point = word;  // the fifth is the mount point
-    while (words >> word && word != "-") {
-    }
-    if (words >> word && unescaped(point) == folder) type = word;
+    local::MountLine mount;
+    if (local::parse_mount_line(line, mount) && mount.mount_point == folder) type = mount.type;
   }
   return type;
 }

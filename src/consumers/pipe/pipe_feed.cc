@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <charconv>
 #include <deque>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "headrace/base/mutex.h"
+#include "headrace/base/parse_number.h"
 #include "headrace/consumers/pipe/frame_source.h"
 #include "headrace/consumers/pipe/stream.h"
 #include "headrace/records/recordio/frame.h"
@@ -75,12 +75,9 @@ class PipeFeed final : public Feed {
     std::vector<float> labels;
     while (!text.empty()) {
       const std::string_view word = text.substr(0, text.find('\t'));
-      float label = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), label);
-      if (error != std::errc() || end != word.data() + word.size()) {
-        return Error(Code::corrupt, fmt::format("'{}' is no label", word));
-      }
-      labels.push_back(label);
+      const auto label = parse_number<float>(word);
+      if (!label) return Error(Code::corrupt, fmt::format("'{}' is no label", word));
+      labels.push_back(*label);
       text.remove_prefix(std::min(text.size(), word.size() + 1));
     }
     return labels;

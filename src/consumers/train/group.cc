@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdlib>
+
+#include "headrace/base/parse_number.h"
 
 namespace headrace {
 namespace {
@@ -24,15 +25,14 @@ template <class Number>
 Result<Number> number_from_environment(const char* name) {
   const char* const value = std::getenv(name);
   const std::string_view text = value == nullptr ? "" : value;
-  Number number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || problem != std::errc{} || end != text.data() + text.size()) {
+  const auto number = parse_number<Number>(text);
+  if (!number) {
     return Error(Code::invalid,
                  fmt::format("environment variable {} is '{}', no number", name, text),
                  "torchrun sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; unset all four to "
                  "train with one process");
   }
-  return number;
+  return *number;
 }
 
 }  // namespace

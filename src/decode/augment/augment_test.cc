@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Pillow 12.1 and OpenCV 4.7 made of the same pictures (tests/tools/make_augment_goldens.py).
 #include <gtest/gtest.h>
-#include <openssl/sha.h>
 
 #include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
 
+#include "headrace/base/sha256.h"
 #include "headrace/decode/augment/canvas.h"
 #include "headrace/decode/augment/colour_jitter.h"
 #include "headrace/decode/augment/hls.h"
@@ -39,15 +39,7 @@ void made_up(Canvas& canvas, const Box& box, std::uint32_t width, std::uint32_t 
 std::string sha256(const Canvas& canvas) {
   std::vector<std::uint8_t> rgb(canvas.pixels() * 3);
   for (std::size_t i = 0; i < rgb.size(); ++i) rgb[i] = canvas.plane(i % 3)[i / 3];
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(rgb.data(), rgb.size(), digest.data());
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const auto byte : digest) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
+  return sha256_hex(std::as_bytes(std::span(rgb)));
 }
 
 /// Calls `check` with each line; how many there were.

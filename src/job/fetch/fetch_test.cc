@@ -16,6 +16,7 @@
 #include "headrace/job/fetch/names.h"
 #include "headrace/job/fetch/volume.h"
 #include "headrace/loader/testing/scripted_store.h"
+#include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/testing/pattern.h"
 #include "headrace/storage/testing/temporary_folder.h"
 
@@ -34,33 +35,18 @@ std::string content_of(const std::filesystem::path& path) {
 }
 
 /// Lists every object as if it had `bytes`.
-class LargerStore final : public Store {
+class LargerStore final : public ForwardingStore<> {
  public:
-  LargerStore(Store& below, std::uint64_t bytes) : below_(below), bytes_(bytes) {}
-  std::string describe() const override { return below_.describe(); }
-  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
-    return below_.head(key, stop);
-  }
+  LargerStore(Store& below, std::uint64_t bytes) : ForwardingStore(below), bytes_(bytes) {}
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
-    return below_.list(request, stop, [&](ListPage&& page) {
+    return below().list(request, stop, [&](ListPage&& page) {
       for (ObjectInfo& object : page.objects) object.size = object.pin.size = bytes_;
       return sink(std::move(page));
     });
   }
-  void read(ReadRequest request, ReadDone done) override {
-    below_.read(std::move(request), std::move(done));
-  }
-  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
-                                               const std::stop_token& stop) override {
-    return below_.create(key, stop);
-  }
-  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
-    return below_.remove(key, stop);
-  }
 
  private:
-  Store& below_;
   const std::uint64_t bytes_;
 };
 
@@ -192,8 +178,8 @@ TEST_F(Fetch, RefusesKeysThatAreNoFileNames) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), Code::invalid);
   const std::string text = refused.error().to_string();
-  for (const char* part : {"\"a\": a file, and the folder of \"a/b\"", "double//slash",
-                           "dots/../up", "end/", "255 bytes"}) {
+  for (const char* part : {R"("a": a file, and the folder of "a/b")", "double//slash", "dots/../up",
+                           "end/", "255 bytes"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   EXPECT_TRUE(store_.reads().empty()) << "before anything is read";

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "headrace/base/parse_number.h"
 #include "headrace/records/parallel.h"
 #include "headrace/storage/ranges.h"
 
@@ -29,10 +28,7 @@ std::optional<std::uint64_t> shard_number(std::string_view name) {
   if (!name.starts_with(kShard) || !name.ends_with(".json")) return std::nullopt;
   name.remove_prefix(kShard.size());
   name.remove_suffix(std::string_view(".json").size());
-  std::uint64_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [at, error] = std::from_chars(name.data(), end, number);
-  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+  return parse_number<std::uint64_t>(name);
 }
 
 std::string to_text(const Hash128& job, const Receipt& receipt) {

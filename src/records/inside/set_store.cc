@@ -72,21 +72,15 @@ class SetStore final : public Store {
       flights_.insert(flight);
     }
     flight->on_stop.emplace(request.stop, Forward{flight->stop});
-    const bool whole = plan.picture.offset == SampleNames::kUnframed;
-    ByteRange range = plan.frame.range;
-    if (!whole) {
-      range = {.offset = range.offset + plan.picture.offset + plan.range.offset,
-               .length = plan.range.length};
-    }
     below_.read({.key = plan.frame.key,
-                 .range = range,
+                 .range = plan.below(),
                  .pin = plan.frame.pin,
                  .fresh = request.fresh,
                  .stop = flight->stop.get_token()},
-                [this, flight, plan, whole, key = std::move(request.key),
+                [this, flight, plan, key = std::move(request.key),
                  done = std::move(done)](Result<ReadResult> result) {
                   flight->on_stop.reset();
-                  if (result && whole) result = take_out(*std::move(result), plan);
+                  if (result && plan.whole()) result = take_out(*std::move(result), plan);
                   if (result) {
                     result->pin = plan.pin;
                     done(std::move(result));
@@ -110,14 +104,10 @@ class SetStore final : public Store {
   void hint(std::span<const Wanted> wanted) override {
     std::vector<Wanted> below;
     for (const Wanted& want : wanted) {
-      auto planned = plan({.key = want.key, .range = want.range, .pin = want.pin});
+      const auto planned = plan({.key = want.key, .range = want.range, .pin = want.pin});
       if (!planned || planned->range.length == 0) continue;
-      ByteRange range = planned->frame.range;
-      if (planned->picture.offset != SampleNames::kUnframed) {
-        range = {.offset = range.offset + planned->picture.offset + planned->range.offset,
-                 .length = planned->range.length};
-      }
-      below.push_back({.key = planned->frame.key, .range = range, .pin = planned->frame.pin});
+      below.push_back(
+          {.key = planned->frame.key, .range = planned->below(), .pin = planned->frame.pin});
     }
     below_.hint(below);
   }
@@ -128,6 +118,14 @@ class SetStore final : public Store {
     Extent frame;
     ByteRange range;  ///< of the picture
     Pin pin;
+
+    /// The frame must be parsed to get at the picture.
+    bool whole() const { return picture.offset == SampleNames::kUnframed; }
+    /// What is read of the object below.
+    ByteRange below() const {
+      if (whole()) return frame.range;
+      return {.offset = frame.range.offset + picture.offset + range.offset, .length = range.length};
+    }
   };
 
   Error read_only(const std::string& key) const {

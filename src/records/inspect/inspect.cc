@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "headrace/records/sha256.h"
+#include "headrace/base/sha256.h"
 
 namespace headrace {
 namespace {

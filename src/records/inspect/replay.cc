@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "headrace/base/sha256.h"
 #include "headrace/records/read_ahead.h"
-#include "headrace/records/sha256.h"
 
 namespace headrace {
 

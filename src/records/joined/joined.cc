@@ -92,7 +92,8 @@ class JoinedSet final : public Dataset {
   Member member(SampleId id) const {
     const Part& part = part_of(id);
     const std::uint64_t begin = part.end - part.of.set->size();
-    return {*part.of.set, SampleId{static_cast<std::uint64_t>(id) - begin}, part.of.uri};
+    return {static_cast<std::size_t>(&part - parts_.data()), *part.of.set,
+            SampleId{static_cast<std::uint64_t>(id) - begin}, part.of.uri};
   }
   std::vector<std::uint64_t> sizes() const {
     std::vector<std::uint64_t> all;
@@ -160,7 +161,7 @@ Result<std::unique_ptr<Dataset>> join_sets(std::span<const SetToJoin> sets) {
 
 Member member_of(const Dataset& set, SampleId id) {
   const auto* const joined = dynamic_cast<const JoinedSet*>(&set);
-  return joined == nullptr ? Member{set, id, {}} : joined->member(id);
+  return joined == nullptr ? Member{0, set, id, {}} : joined->member(id);
 }
 
 std::vector<std::uint64_t> member_sizes(const Dataset& set) {

@@ -30,6 +30,7 @@ Result<std::unique_ptr<Dataset>> join_sets(std::span<const SetToJoin> sets);
 
 /// A sample in the set that it was joined from.
 struct Member {
+  std::size_t index = 0;  ///< of that set
   const Dataset& set;
   SampleId id{};
   std::string_view uri;  ///< of that set; empty: it is the set that was asked about

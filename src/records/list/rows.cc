@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <utility>
+
+#include "headrace/base/parse_number.h"
 
 namespace headrace::list {
 namespace {
@@ -41,10 +42,7 @@ bool is_label_column(std::string_view name) {
 std::optional<float> to_number(std::string_view label) {
   label = trim(label);
   if (label.starts_with('+')) label.remove_prefix(1);
-  float value = 0;
-  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
-  if (error != std::errc() || end != label.data() + label.size()) return std::nullopt;
-  return value;
+  return parse_number<float>(label);
 }
 
 Result<std::optional<Row>> parse_lst(std::string_view line) {
@@ -61,10 +59,7 @@ Result<std::optional<Row>> parse_lst(std::string_view line) {
                  fmt::format("{} of at least 3 fields with tabs between them", fields.size()),
                  "a line is: number, labels, path");
   }
-  std::uint64_t index = 0;
-  const auto [end, error] =
-      std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), index);
-  if (error != std::errc() || end != fields[0].data() + fields[0].size())
+  if (!parse_number<std::uint64_t>(fields[0]))
     return Error(Code::invalid, fmt::format("field 1: \"{}\" is no number", fields[0]));
   if (fields.back().empty())
     return Error(Code::invalid, fmt::format("field {}: the path is empty", fields.size()));

@@ -8,10 +8,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "headrace/base/sha256.h"
 #include "headrace/records/frames.h"
 #include "headrace/records/inspect/inspect.h"
 #include "headrace/records/mds/mds.h"
-#include "headrace/records/sha256.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/storage/memory/memory_store.h"
 

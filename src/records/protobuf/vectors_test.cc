@@ -9,12 +9,12 @@
 #include <variant>
 #include <vector>
 
+#include "headrace/base/sha256.h"
 #include "headrace/records/protobuf/protobuf.h"
 #include "headrace/records/protobuf/record.h"
 #include "headrace/records/recordio/frame.h"
 #include "headrace/records/recordio/reader.h"
 #include "headrace/records/recordio/recordio.h"
-#include "headrace/records/sha256.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/storage/memory/memory_store.h"
 #include "headrace/storage/ranges.h"
@@ -168,7 +168,7 @@ TEST(SagemakerVectors, OddEncodingsAreWrittenInOrderAndReadBackTheSame) {
 }
 
 Result<std::unique_ptr<Dataset>> open_file(Store& store, const std::string& name,
-                                           OpenOptions options = {}) {
+                                           const OpenOptions& options = {}) {
   EXPECT_TRUE(put(store, name, read_file(kVectors + "sagemaker/" + name).span(), {}));
   return open_dataset(store, {}, options);
 }

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <future>
 #include <utility>
 
+#include "headrace/base/parse_number.h"
 #include "headrace/records/byte_source.h"
 #include "headrace/records/lines.h"
 #include "headrace/records/recordio/frame.h"
@@ -24,10 +24,7 @@ std::optional<std::uint64_t> offset_of(std::string_view line) {
   if (tab == std::string_view::npos) return std::nullopt;
   line.remove_prefix(tab + 1);
   while (line.ends_with(' ')) line.remove_suffix(1);
-  std::uint64_t offset = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), offset);
-  if (error != std::errc() || end != line.data() + line.size()) return std::nullopt;
-  return offset;
+  return parse_number<std::uint64_t>(line);
 }
 
 /// Sorted, without repeats; or why there are none.

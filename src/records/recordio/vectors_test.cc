@@ -10,9 +10,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "headrace/base/sha256.h"
 #include "headrace/records/recordio/image_record.h"
 #include "headrace/records/recordio/reader.h"
-#include "headrace/records/sha256.h"
 #include "headrace/records/testing/test_data.h"
 
 namespace headrace::recordio {

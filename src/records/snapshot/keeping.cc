@@ -3,32 +3,28 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
+#include "headrace/base/cache_folder.h"
 #include "headrace/records/list_index.h"
+#include "headrace/storage/forwarding_store.h"
 
 namespace headrace {
 namespace {
 
-class SnapshotStore final : public Store {
+class SnapshotStore final : public ForwardingStore<> {
  public:
   SnapshotStore(Store& below, std::shared_ptr<const Snapshot> snapshot)
-      : below_(below), snapshot_(std::move(snapshot)) {}
+      : ForwardingStore(below), snapshot_(std::move(snapshot)) {}
 
-  std::string describe() const override { return below_.describe(); }
   Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
     if (const auto found = snapshot_->objects().find(key)) return snapshot_->objects().info(*found);
-    return below_.head(key, stop);
+    return below().head(key, stop);
   }
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
     return list_index(snapshot_->objects(), request, stop, sink);
-  }
-  void read(ReadRequest request, ReadDone done) override {
-    below_.read(std::move(request), std::move(done));
   }
   Result<std::unique_ptr<ObjectWriter>> create(const std::string& /*key*/,
                                                const std::stop_token& /*stop*/) override {
@@ -37,23 +33,15 @@ class SnapshotStore final : public Store {
   Result<void> remove(const std::string& /*key*/, const std::stop_token& /*stop*/) override {
     return Error(Code::invalid, "a snapshot is read only").at(describe());
   }
-  void hint(std::span<const Wanted> wanted) override { below_.hint(wanted); }
   const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
 
  private:
-  Store& below_;
   const std::shared_ptr<const Snapshot> snapshot_;
 };
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 Result<std::string> folder_of_snapshots() {
-  if (auto dir = variable("HEADRACE_SNAPSHOT_DIR"); !dir.empty()) return dir;
-  if (auto dir = variable("XDG_CACHE_HOME"); !dir.empty()) return dir + "/headrace-snapshots";
-  if (auto dir = variable("HOME"); !dir.empty()) return dir + "/.cache/headrace-snapshots";
+  if (auto dir = cache_folder("HEADRACE_SNAPSHOT_DIR", "headrace-snapshots"); !dir.empty())
+    return dir;
   return Error(Code::invalid,
                "no place for the snapshot: neither HEADRACE_SNAPSHOT_DIR nor HOME is set",
                "give --snapshot-file");
@@ -63,12 +51,6 @@ Result<std::string> file_of(const std::string& place, const SnapshotKeeping& kee
   if (!keeping.file.empty()) return keeping.file;
   HEADRACE_TRY(const std::string folder, folder_of_snapshots());
   return fmt::format("{}/{}.snapshot", folder, hash_bytes(as_byte_span(place)).to_hex());
-}
-
-std::int64_t unix_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 /// "42 s", "3 h 20 min", "12 days".
@@ -99,14 +81,15 @@ Result<std::shared_ptr<const Snapshot>> keep_snapshot(Store& store, const Snapsh
       context.notices->add("snapshot-damaged", kept.error().to_string() + ": listed again");
     } else if (*kept != nullptr) {
       context.notices->add(
-          "snapshot", fmt::format("{} objects as listed {} ago ({}): what came since is not seen; "
-                                  "--snapshot refresh lists again",
-                                  (*kept)->objects().size(),
-                                  age_text(unix_seconds() - (*kept)->taken_at()), path));
+          "snapshot",
+          fmt::format("{} objects as listed {} ago ({}): what came since is not seen; "
+                      "--snapshot refresh lists again",
+                      (*kept)->objects().size(),
+                      age_text(context.clock->wall_seconds() - (*kept)->taken_at()), path));
       return kept;
     }
   }
-  HEADRACE_TRY(auto taken, Snapshot::take(store, unix_seconds(), stop));
+  HEADRACE_TRY(auto taken, Snapshot::take(store, context.clock->wall_seconds(), stop));
   std::error_code ignored;  // what cannot be made is told by the file that cannot be written
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
     std::filesystem::create_directories(folder, ignored);

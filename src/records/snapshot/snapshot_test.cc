@@ -12,6 +12,7 @@
 #include "headrace/records/dataset.h"
 #include "headrace/records/list_index.h"
 #include "headrace/records/snapshot/keeping.h"
+#include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/memory/memory_store.h"
 #include "headrace/storage/testing/temporary_folder.h"
 
@@ -24,34 +25,20 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 /// Says how often it was asked what there is.
-class Counted final : public Store {
+class Counted final : public ForwardingStore<> {
  public:
-  explicit Counted(Store& below) : below_(below) {}
-  std::string describe() const override { return below_.describe(); }
+  using ForwardingStore::ForwardingStore;
   Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
     ++questions;
-    return below_.head(key, stop);
+    return below().head(key, stop);
   }
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
     ++questions;
-    return below_.list(request, stop, sink);
-  }
-  void read(ReadRequest request, ReadDone done) override {
-    below_.read(std::move(request), std::move(done));
-  }
-  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
-                                               const std::stop_token& stop) override {
-    return below_.create(key, stop);
-  }
-  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
-    return below_.remove(key, stop);
+    return below().list(request, stop, sink);
   }
 
   std::atomic<int> questions{0};
-
- private:
-  Store& below_;
 };
 
 std::string read_file(const std::string& path) {

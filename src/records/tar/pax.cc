@@ -3,19 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
-#include <system_error>
+
+#include "headrace/base/parse_number.h"
 
 namespace headrace::tar {
 
 Result<std::uint64_t> parse_decimal(std::string_view text) {
   constexpr std::uint64_t kMax = std::uint64_t{1} << 63U;
-  std::uint64_t value = 0;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || at != text.data() + text.size() || value >= kMax)
+  const auto value = parse_number<std::uint64_t>(text);
+  if (!value || *value >= kMax)
     return Error(Code::corrupt, fmt::format("\"{}\" is no number", text.substr(0, 40)));
-  return value;
+  return *value;
 }
 
 Result<std::vector<std::pair<std::string_view, std::string_view>>> parse_pax(ByteSpan records) {

@@ -7,8 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "headrace/base/sha256.h"
 #include "headrace/records/inspect/inspect.h"
-#include "headrace/records/sha256.h"
 #include "headrace/records/tar/sample.h"
 #include "headrace/records/tar/tar.h"
 #include "headrace/records/testing/test_data.h"

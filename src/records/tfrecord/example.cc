@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <system_error>
 #include <utility>
 
+#include "headrace/base/parse_number.h"
 #include "headrace/records/plain_path.h"
 #include "headrace/records/wire.h"
 
@@ -116,12 +115,10 @@ Result<float> exact(std::int64_t value) {
 }
 
 Result<float> parse_label(std::string_view text) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || at != end)
+  const auto value = parse_number<std::int64_t>(text);
+  if (!value)
     return Error(Code::corrupt, fmt::format("label \"{}\" is no number", text.substr(0, 40)));
-  return exact(value);
+  return exact(*value);
 }
 
 std::vector<std::byte> entry(std::string_view key, std::uint32_t kind,

@@ -10,8 +10,8 @@
 #include <string>
 #include <variant>
 
+#include "headrace/base/sha256.h"
 #include "headrace/records/inflate.h"
-#include "headrace/records/sha256.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/records/tfrecord/example.h"
 #include "headrace/records/tfrecord/frame.h"

@@ -2,7 +2,7 @@
 // Streams are those of tests/data/vectors/mds: the same content, compressed by five libraries.
 #include <gtest/gtest.h>
 
-#include "headrace/records/sha256.h"
+#include "headrace/base/sha256.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/records/unpack/unpacked_store.h"
 #include "headrace/storage/memory/memory_store.h"

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <string>
 
+#include "headrace/base/sha256.h"
 #include "headrace/records/convert/convert.h"
 #include "headrace/records/inspect/inspect.h"
 #include "headrace/records/mds/mds.h"
 #include "headrace/records/picture_kind.h"
-#include "headrace/records/sha256.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/records/verify/report_page.h"
 #include "headrace/storage/memory/memory_store.h"

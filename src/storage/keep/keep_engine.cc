@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/keep/keep_engine.h"
 
+#include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/keep/engine.h"
 
 namespace headrace::keep {
@@ -12,29 +13,14 @@ constexpr int kReadErrors = 3;  ///< in a row: then it is the disk, not a place 
 constexpr std::chrono::milliseconds kClosing{250};
 
 /// The store that users see.
-class EngineStore final : public KeepStore {
+class EngineStore final : public ForwardingStore<KeepStore> {
  public:
   EngineStore(std::shared_ptr<Engine> engine, Store& base)
-      : base_(base), engine_(std::move(engine)) {}
+      : ForwardingStore(base), engine_(std::move(engine)) {}
   EngineStore(const EngineStore&) = delete;
   EngineStore& operator=(const EngineStore&) = delete;
   ~EngineStore() override { engine_->close(); }
 
-  std::string describe() const override { return base_.describe(); }
-  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
-    return base_.head(key, stop);
-  }
-  Result<void> list(const ListRequest& request, const std::stop_token& stop,
-                    const std::function<Result<bool>(ListPage&&)>& sink) override {
-    return base_.list(request, stop, sink);
-  }
-  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
-                                               const std::stop_token& stop) override {
-    return base_.create(key, stop);
-  }
-  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
-    return base_.remove(key, stop);
-  }
   void hint(std::span<const Wanted> wanted) override { engine_->hint(wanted); }
   void read(ReadRequest request, ReadDone done) override {
     engine_->read(std::move(request), std::move(done));
@@ -45,7 +31,6 @@ class EngineStore final : public KeepStore {
   void flush() override { engine_->flush(); }
 
  private:
-  Store& base_;
   const std::shared_ptr<Engine> engine_;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/keep/keep_store.h"
 
-#include <cstdlib>
-
+#include "headrace/base/cache_folder.h"
 #include "headrace/storage/keep/keep_engine.h"
 #include "headrace/storage/keep/late_disk.h"
 
@@ -24,13 +23,7 @@ Result<std::unique_ptr<KeepStore>> make_keep_store(Store& base, const KeepOption
 }
 
 Result<std::string> default_keep_dir() {
-  const auto set = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-  };
-  if (auto dir = set("HEADRACE_KEEP_DIR"); !dir.empty()) return dir;
-  if (auto dir = set("XDG_CACHE_HOME"); !dir.empty()) return dir + "/headrace";
-  if (auto dir = set("HOME"); !dir.empty()) return dir + "/.cache/headrace";
+  if (auto dir = cache_folder("HEADRACE_KEEP_DIR", "headrace"); !dir.empty()) return dir;
   return Error(Code::invalid, "no place for the cache: neither HEADRACE_KEEP_DIR nor HOME is set",
                "give --keep-dir");
 }

@@ -5,20 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <deque>
-#include <thread>
 #include <tuple>
-#include <vector>
 
-#include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
 #include "headrace/storage/local/local_file.h"
 #include "headrace/storage/local/local_list.h"
 #include "headrace/storage/local/local_path.h"
 #include "headrace/storage/local/local_writer.h"
 #include "headrace/storage/ranges.h"
+#include "headrace/storage/read_pool.h"
 
 namespace headrace {
 namespace {
@@ -30,18 +26,11 @@ class LocalStore final : public Store {
   LocalStore(std::string root, Context context, const LocalStoreOptions& options)
       : root_(root.empty() ? "." : std::move(root)),
         context_(std::move(context)),
-        durable_(options.durable ? local::Durable::yes : local::Durable::no) {
-    const unsigned threads = std::max(options.threads, 1U);
-    for (unsigned i = 0; i < threads; ++i)
-      pool_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
-  }
-  LocalStore(const LocalStore&) = delete;
-  LocalStore& operator=(const LocalStore&) = delete;
-  ~LocalStore() override {
-    for (auto& thread : pool_) thread.request_stop();
-    for (auto& thread : pool_) thread.join();
-    for (auto& job : queue_) job.done(stopped().at(place(job.request.key)));
-  }
+        durable_(options.durable ? local::Durable::yes : local::Durable::no),
+        pool_(root_, options.threads,
+              [this](const ReadRequest& request, const std::stop_token& ending) {
+                return read_file(request, ending);
+              }) {}
 
   std::string describe() const override { return root_; }
 
@@ -56,9 +45,7 @@ class LocalStore final : public Store {
   }
 
   void read(ReadRequest request, ReadDone done) override {
-    const MutexLock lock(mutex_);
-    queue_.push_back({std::move(request), std::move(done)});
-    arrived_.notify_one();
+    pool_.push(std::move(request), std::move(done));
   }
 
   Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
@@ -78,11 +65,6 @@ class LocalStore final : public Store {
   }
 
  private:
-  struct Job {
-    ReadRequest request;
-    ReadDone done;
-  };
-
   std::string place(const std::string& key) const { return object_place(root_, key); }
 
   /// A folder goes with the last object in it, as where there are only keys. Never the root.
@@ -103,8 +85,8 @@ class LocalStore final : public Store {
     return ObjectInfo{.key = key, .size = pin.size, .pin = pin};
   }
 
-  Result<ReadResult> read_file(const ReadRequest& request, const std::stop_token& stop) {
-    if (request.stop.stop_requested() || stop.stop_requested()) return stopped();
+  Result<ReadResult> read_file(const ReadRequest& request, const std::stop_token& ending) {
+    if (request.stop.stop_requested() || ending.stop_requested()) return stopped();
     HEADRACE_TRY(local::check_key(request.key));
     struct stat status {};
     HEADRACE_TRY(const UniqueFd fd, local::open_file(local::path_of(root_, request.key), status));
@@ -128,28 +110,10 @@ class LocalStore final : public Store {
     return ReadResult{std::move(buffer).freeze(length), pin};
   }
 
-  void serve(const std::stop_token& stop) {
-    for (;;) {
-      Job job;
-      {
-        MutexLock lock(mutex_);
-        while (queue_.empty()) {
-          if (!lock.wait(arrived_, stop)) return;
-        }
-        job = std::move(queue_.front());
-        queue_.pop_front();
-      }
-      job.done(read_file(job.request, stop).at(place(job.request.key)));
-    }
-  }
-
   const std::string root_;
   const Context context_;
   const local::Durable durable_;
-  Mutex mutex_;
-  Condition arrived_;
-  std::deque<Job> queue_ HEADRACE_GUARDED_BY(mutex_);
-  std::vector<std::jthread> pool_;
+  ReadPool pool_;  // last: its threads use the rest
 };
 
 }  // namespace

@@ -163,8 +163,8 @@ Result<Standing> standing_of(const std::string& path) {
   return standing;
 }
 
-Result<void> check_standing(const std::string& path, std::string_view expected) {
-  HEADRACE_TRY(const Standing found, standing_of(path));
+Result<Standing> check_standing(const std::string& path, std::string_view expected) {
+  HEADRACE_TRY(Standing found, standing_of(path));
   const Medium medium = found.medium;
   bool right = false;
   if (expected == "lustre") {
@@ -179,7 +179,7 @@ Result<void> check_standing(const std::string& path, std::string_view expected) 
     return Error(Code::invalid, fmt::format("unknown medium \"{}\"", expected),
                  "one of lustre, nfs, fuse, local");
   }
-  if (right) return {};
+  if (right) return found;
   return Error(Code::not_found,
                fmt::format("expected {}, and this stands on {}", expected, found.to_string()),
                expected == "local" ? "copy the data here, or leave out --expect"

@@ -30,12 +30,13 @@ std::string_view to_string(Medium medium);
 /// Of the path, or of the nearest folder above that exists.
 Result<Standing> standing_of(const std::string& path);
 
-/// `expected` is "lustre", "nfs", "fuse" or "local"; local is what needs no network.
+/// The same, if it is what is `expected`: "lustre", "nfs", "fuse" or "local", which is what needs
+/// no network.
 ///  * `not_found`  the path stands on something else, which is named
 ///  * `invalid`    `expected` is none of the four
-Result<void> check_standing(const std::string& path, std::string_view expected);
+Result<Standing> check_standing(const std::string& path, std::string_view expected);
 
-/// One line of /proc/self/mountinfo; for tests.
+/// One line of /proc/self/mountinfo.
 struct MountLine {
   unsigned major = 0;
   unsigned minor = 0;

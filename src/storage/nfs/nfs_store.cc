@@ -6,17 +6,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
-#include <deque>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "headrace/base/mutex.h"
+#include "headrace/base/parse_number.h"
 #include "headrace/storage/local/local_path.h"
 #include "headrace/storage/nfs/connection.h"
 #include "headrace/storage/nfs/lease.h"
 #include "headrace/storage/ranges.h"
+#include "headrace/storage/read_pool.h"
 
 namespace headrace {
 namespace {
@@ -96,17 +94,11 @@ class NfsStore final : public Store {
            unsigned connections)
       : name_(std::move(name)),
         context_(std::move(context)),
-        idle_(std::move(server), std::move(first)) {
-    for (unsigned i = 0; i < std::max(connections, 1U); ++i)
-      pool_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
-  }
-  NfsStore(const NfsStore&) = delete;
-  NfsStore& operator=(const NfsStore&) = delete;
-  ~NfsStore() override {
-    for (auto& thread : pool_) thread.request_stop();
-    for (auto& thread : pool_) thread.join();
-    for (auto& job : queue_) job.done(stopped().at(object_place(name_, job.request.key)));
-  }
+        idle_(std::move(server), std::move(first)),
+        pool_(name_, connections,
+              [this](const ReadRequest& request, const std::stop_token& ending) {
+                return answer(request, ending);
+              }) {}
 
   std::string describe() const override { return name_; }
 
@@ -157,9 +149,7 @@ class NfsStore final : public Store {
   }
 
   void read(ReadRequest request, ReadDone done) override {
-    const MutexLock lock(mutex_);
-    queue_.push_back({std::move(request), std::move(done)});
-    arrived_.notify_one();
+    pool_.push(std::move(request), std::move(done));
   }
 
   Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
@@ -196,11 +186,6 @@ class NfsStore final : public Store {
 
  private:
   static constexpr std::size_t kPage = 1000;
-
-  struct Job {
-    ReadRequest request;
-    ReadDone done;
-  };
 
   static Result<void> ended(const Result<bool>& sunk) {
     if (!sunk) return sunk.error();
@@ -269,40 +254,22 @@ class NfsStore final : public Store {
     return ReadResult{std::move(buffer).freeze(length), after.pin};
   }
 
-  Result<ReadResult> answer(const ReadRequest& request) {
+  Result<ReadResult> answer(const ReadRequest& request, const std::stop_token& ending) {
     if (request.stop.stop_requested()) return stopped();
     HEADRACE_TRY(local::check_key(request.key));
-    return idle_.with<ReadResult>(
-        request.stop, [&](Connection& at) { return read_file(at, request, request.stop); });
-  }
-
-  void serve(const std::stop_token& stop) {
-    for (;;) {
-      Job job;
-      {
-        MutexLock lock(mutex_);
-        while (queue_.empty()) {
-          if (!lock.wait(arrived_, stop)) return;
-        }
-        job = std::move(queue_.front());
-        queue_.pop_front();
-      }
-      // Either of the two ends it: the job's own stop, or the store's.
-      std::stop_source either;
-      const std::stop_callback of_job(job.request.stop, [&either] { either.request_stop(); });
-      const std::stop_callback of_store(stop, [&either] { either.request_stop(); });
-      job.request.stop = either.get_token();
-      job.done(answer(job.request).at(object_place(name_, job.request.key)));
-    }
+    // Either of the two ends it: the reader's stop, or the store's.
+    std::stop_source either;
+    const std::stop_callback of_reader(request.stop, [&either] { either.request_stop(); });
+    const std::stop_callback of_store(ending, [&either] { either.request_stop(); });
+    const std::stop_token stop = either.get_token();
+    return idle_.with<ReadResult>(stop,
+                                  [&](Connection& at) { return read_file(at, request, stop); });
   }
 
   const std::string name_;
   const Context context_;
   nfs::Idle idle_;
-  Mutex mutex_;
-  Condition arrived_;
-  std::deque<Job> queue_ HEADRACE_GUARDED_BY(mutex_);
-  std::vector<std::jthread> pool_;  // last: its threads use the rest
+  ReadPool pool_;  // last: its threads use the rest
 };
 
 Result<nfs::Server> server_of(const Uri& uri, const NfsOptions& options) {
@@ -312,9 +279,9 @@ Result<nfs::Server> server_of(const Uri& uri, const NfsOptions& options) {
                      .timeout = options.timeout};
   const auto colon = server.host.rfind(':');
   if (colon != std::string::npos) {
-    const char* const end = server.host.data() + server.host.size();
-    if (std::from_chars(server.host.data() + colon + 1, end, server.port).ptr != end)
-      return Error(Code::invalid, "no port after ':'", "nfs://host:port/export/path");
+    const auto port = parse_number<std::uint16_t>(std::string_view(server.host).substr(colon + 1));
+    if (!port) return Error(Code::invalid, "no port after ':'", "nfs://host:port/export/path");
+    server.port = *port;
     server.host.resize(colon);
   }
   while (server.root.size() > 1 && server.root.ends_with('/')) server.root.pop_back();
@@ -363,8 +330,9 @@ Result<OpenedNfs> open_nfs_store(const Uri& uri, bool root_may_be_missing, const
     } else if (root_may_be_missing) {
       Uri folder = uri;
       folder.path = above.root.substr(1);
-      HEADRACE_TRY(
-          open_nfs_store(folder, true, context, {.connections = 1, .port = options.port}, stop));
+      NfsOptions one = options;
+      one.connections = 1;
+      HEADRACE_TRY(open_nfs_store(folder, true, context, one, stop));
       return open_nfs_store(uri, true, context, options, stop);
     }
   }

@@ -4,10 +4,11 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <future>
 
+#include "headrace/base/parse_number.h"
+#include "headrace/base/sha256.h"
 #include "headrace/storage/s3/errors.h"
 
 namespace headrace::s3 {
@@ -17,13 +18,6 @@ constexpr std::size_t kErrorBody = std::size_t{64} << 10U;  // more is no S3 err
 constexpr std::size_t kTextBody = std::size_t{64} << 20U;   // a list page is 0.5 MB
 constexpr std::int64_t kNanos = 1'000'000'000;
 constexpr std::int64_t kClockTolerance = 300;  // seconds; signatures hold for 900
-
-std::optional<std::uint64_t> number_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// "Wed, 21 Oct 2015 07:28:00 GMT" → seconds since 1970; 0 if it is none.
 std::int64_t http_date(std::string_view text) {
@@ -37,8 +31,8 @@ void read_content_range(std::string_view value, Answer& answer) {
   value.remove_prefix(6);
   const auto slash = value.find('/');
   if (slash == std::string_view::npos) return;
-  answer.range_total = number_of(value.substr(slash + 1));
-  answer.range_begin = number_of(value.substr(0, value.find('-')));
+  answer.range_total = parse_number<std::uint64_t>(value.substr(slash + 1));
+  answer.range_begin = parse_number<std::uint64_t>(value.substr(0, value.find('-')));
 }
 
 bool good(int status) { return status >= 200 && status < 300; }
@@ -103,13 +97,14 @@ void Call::header(int status, std::string_view name, std::string_view value) {
   if (name == "etag") {
     answer_.etag = value;
   } else if (name == "content-length") {
-    answer_.length = number_of(value);
+    answer_.length = parse_number<std::uint64_t>(value);
   } else if (name == "content-range") {
     read_content_range(value, answer_);
   } else if (name == "last-modified") {
     answer_.modified_ns = http_date(value) * kNanos;
   } else if (name == "retry-after") {
-    answer_.retry_after = std::chrono::seconds(number_of(value).value_or(0) % 1'000'000);
+    answer_.retry_after =
+        std::chrono::seconds(parse_number<std::uint64_t>(value).value_or(0) % 1'000'000);
   } else if (name == "date") {
     if (!good(status)) answer_.date = http_date(value);
   } else if (name.starts_with("x-amz-")) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
+#include "headrace/base/sha256.h"
 #include "headrace/base/small_file.h"
 #include "headrace/storage/http/fetch.h"
 #include "headrace/storage/s3/command_output.h"

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
+
+#include "headrace/base/parse_number.h"
 
 namespace headrace::s3 {
 namespace {
@@ -317,12 +318,9 @@ Result<Addressing> load_addressing(const Sources& sources) {
 Result<std::optional<int>> load_max_attempts(const Sources& sources) {
   const std::string text = sources.first({"AWS_MAX_ATTEMPTS"}, {"max_attempts"});
   if (text.empty()) return std::optional<int>();
-  int attempts = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, attempts);
+  const auto attempts = parse_number<int>(text);
   constexpr int kMost = 1000;
-  if (read.ec == std::errc() && read.ptr == end && attempts >= 1 && attempts <= kMost)
-    return std::optional<int>(attempts);
+  if (attempts && *attempts >= 1 && *attempts <= kMost) return attempts;
   return Error(Code::invalid, fmt::format("AWS_MAX_ATTEMPTS is '{}'", text),
                "set it to a number from 1 to 1000, or unset it");
 }

@@ -96,8 +96,6 @@ void append_names(std::string& to, const Headers& headers) {
 
 }  // namespace
 
-std::string sha256_hex(ByteSpan bytes) { return hex_of(sha256(bytes)); }
-
 std::string amz_date(std::int64_t seconds) {
   using std::chrono::sys_seconds;
   const sys_seconds time{std::chrono::seconds(seconds)};

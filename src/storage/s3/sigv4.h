@@ -22,8 +22,6 @@ inline constexpr std::string_view kEmptyHash =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
 
-std::string sha256_hex(ByteSpan bytes);
-
 /// "20130524T000000Z". `seconds` since 1970.
 std::string amz_date(std::int64_t seconds);
 

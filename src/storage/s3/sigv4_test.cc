@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "headrace/base/sha256.h"
 #include "headrace/storage/s3/url.h"
 
 namespace headrace::s3 {

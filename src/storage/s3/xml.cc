@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <pugixml.hpp>
 
+#include "headrace/base/parse_number.h"
 #include "headrace/storage/s3/url.h"
 
 namespace headrace::s3 {
@@ -22,9 +22,10 @@ bool load(pugi::xml_document& document, std::string_view text) {
 }
 
 template <class Number>
-bool parse_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
+bool read_number(std::string_view text, Number& number) {
+  const auto parsed = parse_number<Number>(text);
+  if (parsed) number = *parsed;
+  return parsed.has_value();
 }
 
 std::string with_quotes(std::string_view etag) {
@@ -43,7 +44,7 @@ Result<ListedObject> parse_object(const pugi::xml_node& node, bool encoded) {
   if (!key) return bad_list("an object without a key");
   ListedObject object;
   object.key = encoded ? decode_form(key.text().get()) : key.text().get();
-  if (!parse_number(std::string_view(node.child_value("Size")), object.size))
+  if (!read_number(std::string_view(node.child_value("Size")), object.size))
     return bad_list("an object without a size");
   object.etag = with_quotes(node.child_value("ETag"));
   object.modified_ns = parse_iso_date(node.child_value("LastModified")) * kNanos;
@@ -108,9 +109,9 @@ std::int64_t parse_iso_date(std::string_view text) {
   int hour = 0;
   int minute = 0;
   int second = 0;
-  if (!parse_number(text.substr(0, 4), year) || !parse_number(text.substr(5, 2), month) ||
-      !parse_number(text.substr(8, 2), day) || !parse_number(text.substr(11, 2), hour) ||
-      !parse_number(text.substr(14, 2), minute) || !parse_number(text.substr(17, 2), second)) {
+  if (!read_number(text.substr(0, 4), year) || !read_number(text.substr(5, 2), month) ||
+      !read_number(text.substr(8, 2), day) || !read_number(text.substr(11, 2), hour) ||
+      !read_number(text.substr(14, 2), minute) || !read_number(text.substr(17, 2), second)) {
     return 0;
   }
   using namespace std::chrono;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headrace/base/digest.h"
+#include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/ranges.h"
 #include "headrace/storage/shaped/rate.h"
 
@@ -42,10 +43,10 @@ struct Flight {
 };
 using FlightPtr = std::shared_ptr<Flight>;
 
-class ShapedStore final : public Store {
+class ShapedStore final : public ForwardingStore<> {
  public:
   ShapedStore(Store& base, const Medium& medium, const Context& context, std::uint64_t seed)
-      : base_(base),
+      : ForwardingStore(base),
         medium_(medium),
         clock_(*context.clock),
         seed_(seed),
@@ -70,11 +71,9 @@ class ShapedStore final : public Store {
     timer_.join();
   }
 
-  std::string describe() const override { return base_.describe(); }
-
   Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
     const double ready = metadata_ready();
-    auto info = base_.head(key, stop);
+    auto info = below().head(key, stop);
     HEADRACE_TRY(wait_until(ready, stop));
     return info;
   }
@@ -82,7 +81,7 @@ class ShapedStore final : public Store {
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
     double ready = metadata_ready();
-    return base_.list(request, stop, [&](ListPage&& page) -> Result<bool> {
+    return below().list(request, stop, [&](ListPage&& page) -> Result<bool> {
       HEADRACE_TRY(wait_until(ready, stop));
       auto more = sink(std::move(page));
       ready = metadata_ready();
@@ -91,10 +90,10 @@ class ShapedStore final : public Store {
   }
 
   void read(ReadRequest request, ReadDone done) override {
-    if (request.range.length == 0) return base_.read(std::move(request), std::move(done));
+    if (request.range.length == 0) return below().read(std::move(request), std::move(done));
     auto flight = std::make_shared<Flight>();
     flight->done = std::move(done);
-    flight->place = object_place(base_.describe(), request.key);
+    flight->place = object_place(below().describe(), request.key);
     {
       const MutexLock lock(mutex_);
       admit(*flight, pieces(request));
@@ -109,7 +108,7 @@ class ShapedStore final : public Store {
       if (flight->stopped) cancel_armed(flight);
     }
     request.stop = flight->stop.get_token();
-    base_.read(std::move(request), [this, flight](Result<ReadResult> answer) {
+    below().read(std::move(request), [this, flight](Result<ReadResult> answer) {
       const MutexLock lock(mutex_);
       flight->answer = std::move(answer);
       flight->first_byte = std::max(flight->first_byte, nanos(clock_.now()));
@@ -121,15 +120,6 @@ class ShapedStore final : public Store {
       if (medium_.one_stream) schedule_stream();
     });
   }
-
-  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
-                                               const std::stop_token& stop) override {
-    return base_.create(key, stop);
-  }
-  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
-    return base_.remove(key, stop);
-  }
-  void hint(std::span<const Wanted> wanted) override { base_.hint(wanted); }
 
  private:
   static Credits in_bytes(Credits credits) {
@@ -176,7 +166,7 @@ class ShapedStore final : public Store {
 
   Result<void> wait_until(double ready, const std::stop_token& stop) {
     if (!clock_.sleep_until(Nanos(std::llround(ready)), stop))
-      return Error(Code::cancelled, "stopped").at(base_.describe());
+      return Error(Code::cancelled, "stopped").at(below().describe());
     return {};
   }
 
@@ -289,7 +279,6 @@ class ShapedStore final : public Store {
     if (flight->answer) finish(flight);  // else the store beneath still holds it
   }
 
-  Store& base_;
   const Medium medium_;
   Clock& clock_;
   const std::uint64_t seed_;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <memory>
 
+#include "headrace/base/sha256.h"
 #include "headrace/storage/s3/checksum.h"
 #include "headrace/storage/s3/sigv4.h"
 #include "headrace/storage/s3/url.h"
@@ -343,7 +344,7 @@ HttpAnswer S3TestServer::list(const S3Seen& request) {
 
 HttpAnswer S3TestServer::put_object(const S3Seen& request) {
   const auto hash = request.headers.find("x-amz-content-sha256");
-  if (hash != request.headers.end() && hash->second != s3::sha256_hex(as_byte_span(request.body)))
+  if (hash != request.headers.end() && hash->second != sha256_hex(as_byte_span(request.body)))
     return s3_error(400, "XAmzContentSHA256Mismatch");
   if (const auto upload = request.query.find("uploadId"); upload != request.query.end()) {
     const auto parts = uploads_.find(upload->second);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headrace/records/sha256.h"
+#include "headrace/base/sha256.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
