@@ -7,7 +7,7 @@
 PYTHON is one that has the peers (bench/decode/run --peers-python); those that it lacks are left
 out and named. Each peer runs in a process of its own, batches of 64, pictures in page cache; prints
 one JSON object: rows of who, version, threads, images_per_second, first_batch_seconds (from the
-loader's making, imports left out) and peak_mib of private memory, its worker processes included.
+loader's making; imports and conversion to its own format left out) and peak_mib of private memory, its worker processes included.
 Random crops are each peer's own where it has them, else Pillow's with torchvision's parameters.
 """
 import argparse
@@ -29,6 +29,7 @@ import time
 
 BATCH = 64
 SIDE = 224
+READY = None  # what each loader yields first, when its libraries and its own format are there
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -78,6 +79,7 @@ class Files:
 def torch_dataloader(paths, threads, scratch):
     from torch.utils.data import DataLoader
 
+    yield READY
     loader = DataLoader(Files(paths), batch_size=BATCH, shuffle=True, num_workers=threads, persistent_workers=True)
     while True:
         yield from loader
@@ -91,6 +93,7 @@ def webdataset(paths, threads, scratch):
         with tarfile.open(f"{scratch}/{shard}.tar", "w") as tar:
             for number, path in enumerate(paths[shard::threads]):
                 tar.add(path, arcname=f"{number:06}.jpg")
+    yield READY
     urls = f"{scratch}/{{0..{threads - 1}}}.tar"
     data = wds.WebDataset(urls, shardshuffle=False).shuffle(100).to_tuple("jpg").map_tuple(sample).batched(BATCH)
     while True:
@@ -100,6 +103,7 @@ def webdataset(paths, threads, scratch):
 def grain(paths, threads, scratch):
     from grain.python import MapDataset, ReadOptions
 
+    yield READY
     data = MapDataset.source(paths).shuffle(seed=1).repeat().map(read).batch(BATCH)
     yield from data.to_iter_dataset(ReadOptions(num_threads=threads, prefetch_buffer_size=2 * BATCH))
 
@@ -112,10 +116,131 @@ def spdl(paths, threads, scratch):
         while True:
             yield from paths
 
+    yield READY
     pipeline = (PipelineBuilder().add_source(endless()).pipe(read, concurrency=threads).aggregate(BATCH)
                 .pipe(np.stack).add_sink(2).build(num_threads=threads + 1))
     with pipeline.auto_stop():
         yield from pipeline
+
+
+def torchvision_io(paths, threads, scratch):
+    """Its own decoder (libjpeg-turbo) to tensors, transforms on tensors; antialias is what Pillow does."""
+    import torch
+    from torch.utils.data import DataLoader
+    from torchvision import transforms
+    from torchvision.io import ImageReadMode, decode_jpeg, read_file
+
+    # Without antialias where this version cannot: that is less work, in the peer's favour.
+    crop = transforms.RandomResizedCrop(SIDE)
+    after = transforms.Compose([crop, transforms.RandomHorizontalFlip(), transforms.ConvertImageDtype(torch.float32),
+                                transforms.Normalize(MEAN, STD)])
+
+    class Decoded(Files):
+        def __getitem__(self, index):
+            return after(decode_jpeg(read_file(self.paths[index]), ImageReadMode.RGB))
+
+    yield READY
+    loader = DataLoader(Decoded(paths), batch_size=BATCH, shuffle=True, num_workers=threads, persistent_workers=True)
+    while True:
+        yield from loader
+
+
+def dali(paths, threads, scratch):
+    from nvidia.dali import fn, pipeline_def, types
+
+    @pipeline_def(batch_size=BATCH, num_threads=threads, device_id=None, seed=1)
+    def pipe():
+        data, _ = fn.readers.file(files=paths, random_shuffle=True, name="reader")
+        pixels = fn.decoders.image_random_crop(data, device="cpu", output_type=types.RGB,
+                                               random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3])
+        pixels = fn.resize(pixels, size=(SIDE, SIDE), interp_type=types.INTERP_LINEAR, antialias=True)
+        return fn.crop_mirror_normalize(pixels, mirror=fn.random.coin_flip(), dtype=types.FLOAT, output_layout="CHW",
+                                        mean=[255 * m for m in MEAN], std=[255 * s for s in STD])
+
+    yield READY
+    built = pipe()
+    built.build()
+    while True:
+        (batch,) = built.run()
+        yield batch.as_array()
+
+
+def tf_data(paths, threads, scratch):
+    """Decodes only the crop (decode_and_crop_jpeg), as its own ResNet example does."""
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+
+    def one(path):
+        data = tf.io.read_file(path)
+        begin, size, _ = tf.image.sample_distorted_bounding_box(
+            tf.image.extract_jpeg_shape(data), tf.zeros([1, 0, 4]), area_range=(0.08, 1.0),
+            aspect_ratio_range=(3 / 4, 4 / 3), max_attempts=10, use_image_if_no_bounding_boxes=True)
+        window = tf.concat([begin[:2], size[:2]], 0)
+        pixels = tf.image.decode_and_crop_jpeg(data, window, channels=3, dct_method="INTEGER_ACCURATE")
+        pixels = tf.image.resize(pixels, (SIDE, SIDE), antialias=True)
+        pixels = (tf.image.random_flip_left_right(pixels) / 255.0 - MEAN) / STD
+        return tf.transpose(pixels, (2, 0, 1))
+
+    yield READY
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = threads
+    data = (tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths)).repeat()
+            .map(one, num_parallel_calls=threads).batch(BATCH).prefetch(2).with_options(options))
+    yield from data.as_numpy_iterator()
+
+
+def mxnet(paths, threads, scratch):
+    import mxnet as mx
+
+    record = mx.recordio.MXIndexedRecordIO(f"{scratch}/set.idx", f"{scratch}/set.rec", "w")
+    for number, path in enumerate(paths):
+        record.write_idx(number, mx.recordio.pack(mx.recordio.IRHeader(0, 0, number, 0), pathlib.Path(path).read_bytes()))
+    record.close()
+    yield READY
+    batches = mx.io.ImageRecordIter(
+        path_imgrec=f"{scratch}/set.rec", path_imgidx=f"{scratch}/set.idx", data_shape=(3, SIDE, SIDE), batch_size=BATCH,
+        shuffle=True, rand_mirror=True, random_resized_crop=True, min_random_area=0.08, max_random_area=1,
+        min_aspect_ratio=3 / 4, max_aspect_ratio=4 / 3, preprocess_threads=threads, verbose=False,
+        **{f"mean_{c}": 255 * m for c, m in zip("rgb", MEAN)}, **{f"std_{c}": 255 * s for c, s in zip("rgb", STD)})
+    while True:
+        batches.reset()
+        for batch in batches:
+            yield batch.data[0].asnumpy()
+
+
+def mosaicml(paths, threads, scratch):
+    from streaming import MDSWriter, StreamingDataset
+    from torch.utils.data import DataLoader
+
+    with MDSWriter(out=f"{scratch}/mds", columns={"x": "bytes"}) as out:
+        for path in paths:
+            out.write({"x": pathlib.Path(path).read_bytes()})
+
+    class Decoded(StreamingDataset):
+        def __getitem__(self, index):
+            return sample(super().__getitem__(index)["x"])
+
+    yield READY
+    data = Decoded(local=f"{scratch}/mds", shuffle=True, batch_size=BATCH, num_canonical_nodes=1)
+    while True:
+        yield from DataLoader(data, batch_size=BATCH, num_workers=threads)
+
+
+def litdata(paths, threads, scratch):
+    import litdata as ld
+
+    ld.optimize(fn=lambda path: pathlib.Path(path).read_bytes(), inputs=paths, output_dir=f"{scratch}/lit",
+                chunk_bytes="64MB", num_workers=1)
+
+    class Decoded(ld.StreamingDataset):
+        def __getitem__(self, index):
+            return sample(super().__getitem__(index))
+
+    yield READY
+    while True:
+        yield from ld.StreamingDataLoader(Decoded(f"{scratch}/lit", shuffle=True), batch_size=BATCH, num_workers=threads)
 
 
 PEERS = {  # name: (module that must be there, the loader)
@@ -123,6 +248,12 @@ PEERS = {  # name: (module that must be there, the loader)
     "webdataset-pillow": ("webdataset", webdataset),
     "grain-pillow": ("grain", grain),
     "spdl-pillow": ("spdl.pipeline", spdl),
+    "torchvision-io": ("torchvision", torchvision_io),
+    "dali-cpu": ("nvidia.dali", dali),
+    "tf-data": ("tensorflow", tf_data),
+    "mxnet": ("mxnet", mxnet),
+    "mosaicml": ("streaming", mosaicml),
+    "litdata": ("litdata", litdata),
 }
 
 
@@ -153,10 +284,12 @@ def measure(who, options):
 
     threading.Thread(target=watch, daemon=True).start()
     with tempfile.TemporaryDirectory() as scratch:
+        batches = loader(paths, options.threads, scratch)
+        assert next(batches) is READY
         begin = time.monotonic()
-        batches = iter(loader(paths, options.threads, scratch))
-        next(batches)
+        shape = tuple(next(batches).shape)
         first = time.monotonic() - begin
+        assert shape == (BATCH, 3, SIDE, SIDE), shape
         images, begin = 0, time.monotonic()
         while time.monotonic() - begin < options.seconds:
             images += len(next(batches))
@@ -172,12 +305,13 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--who", choices=PEERS)
+    parser.add_argument("--without", nargs="*", default=[], metavar="NAME", help="not these")
     options = parser.parse_args()
     if options.who:
         print(json.dumps(measure(options.who, options)), flush=True)
         os._exit(0)  # some loaders wait for their workers at the end
     rows, missing = [], {}
-    for who in PEERS:
+    for who in (name for name in PEERS if name not in options.without):
         command = [sys.executable, __file__, "--data", options.data, "--threads", str(options.threads),
                    "--seconds", str(options.seconds), "--who", who]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600)

@@ -36,12 +36,17 @@ Cuda cuda() {
   return found;
 }
 
+// Looked up again, so that the driver needs no state; a library that is loaded stays.
 int cuda_pin(void* memory, std::size_t bytes) {
   constexpr unsigned kPortable = 1;  // for all contexts of the process
-  return cuda().add(memory, bytes, kPortable);
+  const CudaRegister add = cuda().add;
+  return add != nullptr ? add(memory, bytes, kPortable) : -1;
 }
 
-int cuda_unpin(void* memory) { return cuda().remove(memory); }
+int cuda_unpin(void* memory) {
+  const CudaUnregister remove = cuda().remove;
+  return remove != nullptr ? remove(memory) : -1;
+}
 
 std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
