@@ -7,7 +7,7 @@ import atexit
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _headrace
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 _ENDLESS = 1 << 32  # epochs, where the caller does not say how many
+
+_WANTED = {
+    bool: "True or False",
+    int: "a whole number that is not below 0",
+    float: "a number",
+    str: "a string",
+    list: "a number for each name",
+}
 
 _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
 
@@ -30,7 +38,28 @@ def _choose(kind: Any, name: str, value: str) -> Any:
     raise InvalidError(f"unknown {name} {value!r}", remedy=f"choose one of {names}")
 
 
+def _set(target: Any, attribute: str, name: str, value: Any) -> None:
+    """Sets an option; a value that does not fit is refused by the name that the caller knows."""
+    try:
+        setattr(target, attribute, value)
+    except TypeError:
+        wanted = _WANTED.get(type(getattr(target, attribute)), "another type")
+        raise TypeError(f"{name} cannot be {value!r}: {wanted} is wanted") from None
+
+
+def _floats(name: str, values: Any, wanted: int | None = None) -> list[float]:
+    try:
+        floats = [float(value) for value in values]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} cannot be {values!r}: a list of numbers is wanted") from None
+    if wanted is not None and len(floats) != wanted:
+        raise InvalidError(f"{name} has {len(floats)} numbers", remedy=f"give {wanted}")
+    return floats
+
+
 def _uris(uri: Any) -> list[str]:
+    if not isinstance(uri, (str, os.PathLike, Iterable)) or isinstance(uri, bytes):
+        raise TypeError(f"uri cannot be {uri!r}: a path, a URI or a list of them is wanted")
     uris = [uri] if isinstance(uri, (str, os.PathLike)) else [*uri]
     if not uris:
         raise InvalidError("no data set is named", remedy="name one, or several to join")
@@ -205,6 +234,8 @@ class Loader:
             raise InvalidError(f"unknown output {output!r}", remedy="choose numpy or torch")
         if labels not in ("int64", "float32"):
             raise InvalidError(f"unknown labels {labels!r}", remedy="choose int64 or float32")
+        if len(image_shape) != 3:
+            raise InvalidError(f"image_shape is {image_shape!r}", remedy="say channels, height, width")
         channels, height, width = image_shape
         if channels not in (1, 3):
             raise InvalidError(f"image_shape has {channels} channels", remedy="1 or 3 are possible")
@@ -213,54 +244,55 @@ class Loader:
         options.mode = None if mode is None else _choose(_headrace.Mode, "mode", mode)
         options.local = str(local)
         options.keep_dir = str(keep_dir)
-        options.medium = medium
+        _set(options, "medium", "medium", medium)
         options.pipe_dir = str(pipe_dir)
         options.open.list = str(list)
-        options.expect = expect
+        _set(options, "expect", "expect", expect)
         options.snapshot.file = str(snapshot_file)
         if snapshot is not None:
             options.snapshot.use = _choose(_headrace.SnapshotUse, "snapshot", snapshot)
-        options.open.list_root = list_root
+        _set(options.open, "list_root", "list_root", list_root)
         options.open.attribute_names = [*attribute_names]
         options.open.classes = [*classes]
         loader = options.loader
-        loader.batch = batch_size
-        loader.seed = seed
-        loader.shuffle = shuffle
+        _set(loader, "batch", "batch_size", batch_size)
+        _set(loader, "seed", "seed", seed)
+        _set(loader, "shuffle", "shuffle", shuffle)
         selection = loader.selection
-        selection.proportions.repeat = [*repeat]
-        selection.proportions.shares = [*shares]
-        selection.proportions.epoch_samples = epoch_samples
-        selection.class_weights = [*(class_weights or {}).items()]
+        selection.proportions.repeat = _floats("repeat", repeat)
+        selection.proportions.shares = _floats("shares", shares)
+        _set(selection.proportions, "epoch_samples", "epoch_samples", epoch_samples)
+        pairs = [*(class_weights or {}).items()]
+        _set(selection, "class_weights", "class_weights", pairs)
         if isinstance(sample_weights, (str, os.PathLike)):
             selection.sample_weights = str(sample_weights)
         elif sample_weights is not None:
             self._weights = _weights_file(sample_weights)  # as long as this loader, which may reopen
             selection.sample_weights = self._weights.name
-        loader.first_epoch = first_epoch
-        loader.epochs = _ENDLESS if epochs is None else epochs
-        loader.rank = rank
-        loader.world = world_size
+        _set(loader, "first_epoch", "first_epoch", first_epoch)
+        _set(loader, "epochs", "epochs", _ENDLESS if epochs is None else epochs)
+        _set(loader, "rank", "rank", rank)
+        _set(loader, "world", "world_size", world_size)
         loader.tail = _choose(_headrace.Tail, "tail", tail)
-        loader.threads = threads
-        loader.budget_bytes = budget_bytes
-        loader.pin = pin
+        _set(loader, "threads", "threads", threads)
+        _set(loader, "budget_bytes", "budget_bytes", budget_bytes)
+        _set(loader, "pin", "pin", pin)
         loader.on_bad = _choose(_headrace.OnBad, "on_bad", on_bad)
-        loader.max_bad = max_bad
+        _set(loader, "max_bad", "max_bad", max_bad)
         loader.quarantine = str(quarantine)
         transform = loader.transform
         transform.grey = channels == 1
-        transform.height = height
-        transform.width = width
+        _set(transform, "height", "height", height)
+        _set(transform, "width", "width", width)
         transform.augment = _choose(_headrace.Augment, "augment", augment)
         transform.layout = _choose(_headrace.Layout, "layout", layout)
-        transform.resize = resize
+        _set(transform, "resize", "resize", resize)
         transform.filter = _choose(_headrace.Filter, "filter", filter)
-        transform.mean = [*mean]
-        transform.std = [*std]
+        transform.mean = _floats("mean", mean, 3)
+        transform.std = _floats("std", std, 3)
         drawn = transform.jitter
-        drawn.brightness, drawn.contrast, drawn.saturation, drawn.hue = jitter
-        transform.erase = erase
+        drawn.brightness, drawn.contrast, drawn.saturation, drawn.hue = _floats("jitter", jitter, 4)
+        _set(transform, "erase", "erase", erase)
         transform.orient = _choose(_headrace.Orient, "orient", orient)
         transform.colours = _choose(_headrace.Colours, "colours", colours)
         self._options = options
@@ -346,8 +378,11 @@ class Loader:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on from there. The data set, seed and global batch must be the same."""
-        if state.get("version") != 1 or not isinstance(state.get("state"), str):
-            raise InvalidError("this is no state of a headrace.Loader")
+        known = isinstance(state, Mapping) and state.get("version") == 1
+        if not known or not isinstance(state.get("state"), str):
+            raise InvalidError(
+                "this is no state of a headrace.Loader", remedy="give what state_dict() returned"
+            )
         self._options.resume = _headrace.State.parse(state["state"])
         self.close()
         self._open()
@@ -357,6 +392,20 @@ class Loader:
         if self._job is not None:
             self._job.close()
             self._job = None
+
+    def __repr__(self) -> str:
+        uris = ", ".join([self._options.uri, *self._options.with_sets])
+        if self._job is None:
+            return f"<headrace.Loader of {uris}: closed>"
+        batch = self._options.loader.batch
+        return f"<headrace.Loader of {uris}: mode {self.mode}, {self.samples} samples, batches of {batch}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a headrace.Loader cannot be pickled or copied: its threads belong to this process "
+            "(open it where it is used, such as in __iter__ of a worker's data set, and hand over "
+            "state_dict())"
+        )
 
     def __enter__(self) -> Loader:
         return self

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """headrace.Loader: what it delivers, how it goes on, how it fails and ends."""
 
+import copy
 import gc
 import os
 import pathlib
+import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -392,3 +395,48 @@ def test_a_fork_is_noticed(pictures):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert sum(len(b) for b in loader) == SAMPLES - 8
     loader.close()
+
+
+@pytest.mark.parametrize("options, says", [
+    ({"batch_size": -1}, "batch_size cannot be -1: a whole number"),
+    ({"batch_size": "8"}, "batch_size cannot be '8': a whole number"),
+    ({"batch_size": 8.0}, "batch_size cannot be 8.0"),
+    ({"batch_size": 2**70}, "batch_size cannot be"),
+    ({"threads": -1}, "threads cannot be -1"),
+    ({"seed": None}, "seed cannot be None"),
+    ({"shuffle": True}, "shuffle cannot be True: a string"),
+    ({"erase": "a lot"}, "erase cannot be 'a lot': a number"),
+    ({"mean": 0.5}, "mean cannot be 0.5: a list of numbers"),
+    ({"class_weights": {"c": "much"}}, "class_weights cannot be"),
+    ({"image_shape": (3, -1, 8)}, "height cannot be -1"),
+    ({"uri": None}, "uri cannot be None")])
+def test_a_value_of_the_wrong_type_is_refused_by_its_option_s_name(pictures, options, says):
+    arguments = {"uri": pictures, "batch_size": 8, **SMALL, **options}
+    with pytest.raises(TypeError, match="^" + re.escape(says)):
+        headrace.Loader(**arguments)
+
+
+@pytest.mark.parametrize("options, says", [
+    ({"mean": (0.5, 0.5)}, "mean has 2 numbers"), ({"jitter": (0.1,)}, "jitter has 1 numbers"),
+    ({"image_shape": (24, 32)}, "image_shape is (24, 32)")])
+def test_a_list_of_the_wrong_length_is_refused_by_its_option_s_name(pictures, options, says):
+    with pytest.raises(headrace.InvalidError, match=re.escape(says)):
+        headrace.Loader(**{"uri": pictures, "batch_size": 8, **SMALL, **options})
+
+
+def test_a_loader_says_what_it_is_and_why_it_cannot_be_copied(pictures):
+    with headrace.Loader(pictures, 8, **SMALL) as loader:
+        assert repr(loader) == (f"<headrace.Loader of {pictures}: mode direct, {SAMPLES} samples, "
+                                "batches of 8>")
+        for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="cannot be pickled or copied"):
+                attempt(loader)
+    assert repr(loader) == f"<headrace.Loader of {pictures}: closed>"
+
+
+@pytest.mark.parametrize("state", [{}, {"version": 2}, {"version": 1}, "text", None, 3])
+def test_what_is_no_state_is_refused(pictures, state):
+    with headrace.Loader(pictures, 8, **SMALL) as loader:
+        with pytest.raises(headrace.InvalidError, match="no state"):
+            loader.load_state_dict(state)
+        assert len(epoch_of(loader)) == len(loader)  # and it is still good
