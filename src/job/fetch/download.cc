@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "headrace/base/byte_budget.h"
+#include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
 
 namespace headrace::fetching {
@@ -23,21 +24,43 @@ namespace {
 
 constexpr mode_t kFileMode = 0666;  // less the umask, as any program
 
-/// One object on its way; goes with its file if it did not become whole.
+/// One object on its way; goes with its file if it did not become whole. The file is made when the
+/// first bytes are there: by whoever has them, so that nobody waits for a folder's lock to ask for
+/// more, and what waits for a server holds no descriptor.
 struct Part {
-  Part(std::uint64_t number, std::string file, UniqueFd opened, std::uint64_t count)
-      : ordinal(number), path(std::move(file)), fd(std::move(opened)), pieces_left(count) {}
+  Part(std::uint64_t number, std::string file, std::uint64_t count)
+      : ordinal(number), path(std::move(file)), pieces_left(count) {}
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
   ~Part() {
-    if (!whole) ::unlink(path.c_str());
+    if (made_ && !whole) ::unlink(path.c_str());
+  }
+
+  Result<int> fd() {
+    const MutexLock lock(mutex_);
+    if (!made_) {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is what open is
+      fd_ = UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
+      if (!fd_.valid()) return errno_error(errno, "open").at(path);
+      made_ = true;
+    }
+    return fd_.get();
+  }
+  /// REQUIRES: nobody writes any more.
+  Result<void> close() {
+    const MutexLock lock(mutex_);
+    return std::move(fd_).close();
   }
 
   const std::uint64_t ordinal;
   const std::string path;
-  UniqueFd fd;
   std::atomic<std::uint64_t> pieces_left;
   bool whole = false;
+
+ private:
+  Mutex mutex_;
+  UniqueFd fd_ HEADRACE_GUARDED_BY(mutex_);
+  bool made_ HEADRACE_GUARDED_BY(mutex_) = false;
 };
 
 struct Piece {
@@ -80,9 +103,9 @@ class Workers {
  private:
   void work() {
     while (!stop_.stop_requested()) {
-      auto piece = next();
-      if (piece && !*piece) return;
-      const auto done = piece ? fetch_piece(**piece) : Result<void>(piece.error());
+      const auto piece = next();
+      if (!piece) return;
+      const auto done = fetch_piece(*piece);
       if (!done) fail(done.error());
     }
   }
@@ -95,28 +118,24 @@ class Workers {
     stop_.request_stop();
   }
 
-  Result<std::optional<Piece>> next() {
+  std::optional<Piece> next() {
     const MutexLock lock(mutex_);
     if (!part_) {
-      if (next_ == what_.missing.size()) return std::optional<Piece>();
-      HEADRACE_TRY(part_, begin(what_.missing[next_++]));
+      if (next_ == what_.missing.size()) return std::nullopt;
+      part_ = begin(what_.missing[next_++]);
       offset_ = 0;
     }
     const std::uint64_t size = what_.objects.bytes(part_->ordinal);
     Piece piece{part_, {offset_, std::min(what_.options.piece_bytes, size - offset_)}};
     offset_ += piece.range.length;
     if (offset_ == size) part_.reset();
-    return std::optional<Piece>(std::move(piece));
+    return piece;
   }
 
-  Result<std::shared_ptr<Part>> begin(std::uint64_t ordinal) {
-    std::string path = what_.journal.part_path(ordinal);
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is what open is
-    UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
-    if (!fd.valid()) return errno_error(errno, "open").at(path);
+  std::shared_ptr<Part> begin(std::uint64_t ordinal) {
     const std::uint64_t size = what_.objects.bytes(ordinal);
     const std::uint64_t piece = what_.options.piece_bytes;
-    return std::make_shared<Part>(ordinal, std::move(path), std::move(fd),
+    return std::make_shared<Part>(ordinal, what_.journal.part_path(ordinal),
                                   std::max<std::uint64_t>(1, (size + piece - 1) / piece));
   }
 
@@ -134,7 +153,8 @@ class Workers {
             "run fetch again: whole files stay and are not "
             "fetched twice");
       }
-      HEADRACE_TRY(write_at(part.fd.get(), read->bytes.span(), piece.range.offset).at(part.path));
+      HEADRACE_TRY(const int fd, part.fd());
+      HEADRACE_TRY(write_at(fd, read->bytes.span(), piece.range.offset).at(part.path));
       const std::uint64_t done = bytes_done_ += piece.range.length;
       if (what_.options.progress) what_.options.progress(done, what_.bytes_total);
     }
@@ -144,13 +164,14 @@ class Workers {
   Result<void> finish(Part& part) {
     const std::string path = what_.folder + "/" + what_.objects.key(part.ordinal);
     const Pin pin = what_.objects.pin(part.ordinal);
+    HEADRACE_TRY(const int fd, part.fd());  // of an empty object, made here
     if (pin.modified_ns != 0) {
       constexpr std::int64_t kNanos = 1'000'000'000;
       const timespec time{.tv_sec = pin.modified_ns / kNanos, .tv_nsec = pin.modified_ns % kNanos};
       const timespec times[2] = {time, time};
-      if (::futimens(part.fd.get(), times) != 0) return errno_error(errno, "set time").at(path);
+      if (::futimens(fd, times) != 0) return errno_error(errno, "set time").at(path);
     }
-    HEADRACE_TRY(std::move(part.fd).close().at(path));
+    HEADRACE_TRY(part.close().at(path));
     if (::rename(part.path.c_str(), path.c_str()) != 0) {
       std::error_code error;
       std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
@@ -160,7 +181,8 @@ class Workers {
       }
     }
     part.whole = true;
-    return what_.journal.add(identity(what_.objects.key(part.ordinal), pin));
+    return what_.journal.add(identity(what_.objects.key(part.ordinal), pin),
+                             what_.objects.bytes(part.ordinal));
   }
 
   const Download& what_;

@@ -17,7 +17,10 @@ namespace headrace::fetching {
 namespace {
 
 constexpr mode_t kFileMode = 0644;
-constexpr std::size_t kSyncEvery = 512;  // files: a syncfs each would cost more than the files
+// A syncfs waits for all that the volume has to write, so small files share one; what is lost at a
+// crash is a few seconds of work: this many files, or this many bytes.
+constexpr std::size_t kSyncFiles = 4096;
+constexpr std::uint64_t kSyncBytes = std::uint64_t{1} << 30U;
 
 std::string own_folder(const std::string& folder) { return folder + "/.headrace"; }
 
@@ -104,12 +107,14 @@ std::string Journal::part_path(std::uint64_t number) const {
   return fmt::format("{}/part-{}", own_folder(folder_), number);
 }
 
-Result<void> Journal::add(const Hash128& identity) {
+Result<void> Journal::add(const Hash128& identity, std::uint64_t bytes) {
   std::vector<Hash128> fresh;
   {
     const MutexLock lock(mutex_);
     waiting_.push_back(identity);
-    if (waiting_.size() < kSyncEvery) return {};
+    waiting_bytes_ += bytes;
+    if (waiting_.size() < kSyncFiles && waiting_bytes_ < kSyncBytes) return {};
+    waiting_bytes_ = 0;
     fresh = std::exchange(waiting_, {});
   }
   return write_lines(fresh);

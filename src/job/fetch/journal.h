@@ -4,6 +4,7 @@
 /// Thread-safe once opened.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,9 +29,9 @@ class Journal {
   static Result<std::unique_ptr<Journal>> open(const std::string& folder);
 
   bool has(const Hash128& identity) const;
-  /// The object's file has its name. Its line is written when it is durable: every so many
-  /// calls, and at `finish`.
-  Result<void> add(const Hash128& identity);
+  /// The object's file, of `bytes`, has its name. Its line is written when it is durable: every so
+  /// many files or bytes, and at `finish`.
+  Result<void> add(const Hash128& identity, std::uint64_t bytes);
   Result<void> finish();
 
   /// For an object on its way.
@@ -46,6 +47,7 @@ class Journal {
   const std::vector<Hash128> known_;  ///< sorted
   Mutex mutex_;
   std::vector<Hash128> waiting_ HEADRACE_GUARDED_BY(mutex_);
+  std::uint64_t waiting_bytes_ HEADRACE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace headrace::fetching

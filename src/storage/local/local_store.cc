@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "headrace/base/unique_fd.h"
+#include "headrace/storage/block.h"
 #include "headrace/storage/local/local_file.h"
 #include "headrace/storage/local/local_list.h"
 #include "headrace/storage/local/local_path.h"
@@ -93,7 +94,7 @@ class LocalStore final : public Store {
     const Pin pin = local::pin_of(status);
     if (request.pin && !same_version(*request.pin, pin)) return changed_error(*request.pin, pin);
     HEADRACE_TRY(const ByteRange range, resolve(request.range, pin.size));
-    HEADRACE_TRY(Buffer buffer, allocate(range.length));
+    HEADRACE_TRY(Block buffer, Block::make(range.length));
     if (request.fresh) {  // they may be damaged in the system's cache only: drop what it holds
       std::ignore = ::posix_fadvise(fd.get(), static_cast<off_t>(range.offset),
                                     static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);

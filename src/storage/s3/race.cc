@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "headrace/base/mutex.h"
-#include "headrace/storage/ranges.h"
+#include "headrace/storage/block.h"
 
 namespace headrace::s3 {
 namespace {
@@ -19,7 +19,7 @@ class WholeRead : public RangeGet {
 
  private:
   Result<std::span<std::byte>> room(std::uint64_t length) override {
-    HEADRACE_TRY(buffer_, allocate(length));
+    HEADRACE_TRY(buffer_, Block::make(length));
     return buffer_.span();
   }
   void finish(Result<Answer> answer) override {
@@ -28,7 +28,7 @@ class WholeRead : public RangeGet {
     done_(ReadResult{std::move(buffer_).freeze(size), found()});
   }
 
-  Buffer buffer_;
+  Block buffer_;
   ReadDone done_;
 };
 

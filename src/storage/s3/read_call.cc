@@ -2,6 +2,7 @@
 #include "headrace/storage/s3/read_call.h"
 
 #include "headrace/base/mutex.h"
+#include "headrace/storage/block.h"
 #include "headrace/storage/ranges.h"
 #include "headrace/storage/s3/race.h"
 
@@ -11,7 +12,7 @@ namespace {
 /// What the parts of one large read share.
 class Parts {
  public:
-  Parts(Buffer buffer, std::size_t count, Pin pin, ReadDone done)
+  Parts(Block buffer, std::size_t count, Pin pin, ReadDone done)
       : buffer_(std::move(buffer)), left_(count), pin_(std::move(pin)), done_(std::move(done)) {}
 
   std::span<std::byte> part(std::uint64_t offset, std::uint64_t length) {
@@ -47,7 +48,7 @@ class Parts {
   }
 
  private:
-  Buffer buffer_;
+  Block buffer_;
   Mutex mutex_;
   std::size_t left_ HEADRACE_GUARDED_BY(mutex_);
   std::optional<Error> error_ HEADRACE_GUARDED_BY(mutex_);  // the first
@@ -82,7 +83,7 @@ struct Forward {
 Result<void> start_parts(Service& service, const std::string& key, const std::string& place,
                          const ByteRange& range, const ReadRequest& request, ReadDone& done) {
   const std::uint64_t part = service.options().part_bytes;
-  HEADRACE_TRY(Buffer buffer, allocate(range.length));
+  HEADRACE_TRY(Block buffer, Block::make(range.length));
   const auto count = static_cast<std::size_t>((range.length + part - 1) / part);
   using Link = std::optional<std::stop_callback<Forward>>;
   auto link = std::make_shared<Link>();
