@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "headrace/base/clock.h"
@@ -52,12 +53,13 @@ Result<json> order_rate(std::string_view text, std::uint64_t samples, double sec
   std::uint64_t position = 0, done = 0, sum = 0;
   const double begin = processor_seconds();
   double taken = 0;
-  for (; taken < seconds; taken = processor_seconds() - begin) {
+  while (taken < seconds) {
     for (std::uint64_t i = 0; i < kAtOnce; ++i) {
       sum += order.at(position);
       if (++position == samples) position = 0;
     }
     done += kAtOnce;
+    taken = processor_seconds() - begin;
   }
   return json{{"samples_per_second", static_cast<double>(done) / taken},
               {"private_kb", private_kb() - before},
@@ -109,9 +111,9 @@ int main(int argc, char** argv) {
     measured = state_rate(words[1]);
   }
   if (!measured) {
-    std::fprintf(stderr, "%s\n", measured.error().to_string().c_str());
+    std::ignore = std::fputs((measured.error().to_string() + "\n").c_str(), stderr);
     return 1;
   }
-  std::puts(measured->dump().c_str());
+  std::ignore = std::puts(measured->dump().c_str());
   return 0;
 }

@@ -41,8 +41,8 @@ class InsideTest : public ::testing::Test {
   void SetUp() override {
     const std::string magic("\x0a\x23\xd7\xce", 4);
     for (int i = 0; i < 60; ++i) {
-      std::string picture =
-          fmt::format("\xff\xd8\xff picture {} {}", i, std::string(i * 17 % 40, 'x'));
+      std::string picture = fmt::format("\xff\xd8\xff picture {} {}", i,
+                                        std::string(static_cast<std::size_t>(i * 17 % 40), 'x'));
       // A record that holds the magic is split: such a picture does not lie in its frame as it is.
       if (i % 5 == 0) picture += std::string((4 - picture.size() % 4) % 4, '.') + magic + "end";
       const auto key = fmt::format("{}/{:02}.jpg",
