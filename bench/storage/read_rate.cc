@@ -3,7 +3,8 @@
 // prints one object of JSON with the wall and processor seconds of the reads (not of the listing).
 // What bench/storage/run compares with other clients. Objects above 64 MiB are read as ranges of
 // that size, two at once, so that the memory in use stays small and is used again. With BLOCK every
-// object is read in blocks of so many bytes, in random order.
+// object is read in blocks of so many bytes, in random order; IN_FLIGHT of them by a local folder's
+// threads, or connections to an NFS server, and four times as many are asked for, as by a job.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -72,7 +73,7 @@ Result<int> run(const std::string& text, std::uint64_t block, std::ptrdiff_t in_
     shuffle(pieces);
   }
   const bool large = block == 0 && !objects.empty() && objects.front().size > kPiece;
-  std::counting_semaphore<> slots(in_flight != 0 ? in_flight
+  std::counting_semaphore<> slots(in_flight != 0 ? 4 * in_flight
                                   : large        ? kLargeInFlight
                                                  : kSmallInFlight);
   std::latch all(static_cast<std::ptrdiff_t>(pieces.size()));

@@ -44,8 +44,7 @@ Result<ObjectIndex> find_objects(Store& store, std::size_t count,
                               }));
   } else {
     const std::string folder = common_folder(key_at(0), key_at(count - 1));
-    HEADRACE_TRY(const auto folders, find_folders(store, folder, stop, add));
-    HEADRACE_TRY(list_folders(store, folders, kListers, stop, add));
+    HEADRACE_TRY(list_below(store, folder, kListers, stop, add));
   }
   return index.finish();
 }

@@ -2,7 +2,8 @@
 /// \file Lists many folders at once.
 ///
 /// One listing with delimiter finds the folders, then each is listed to its full depth, several
-/// at a time: a server answers one listing page by page, so width is the only way to be fast.
+/// at a time: a server answers one listing page by page, so width is the only way to be fast. One
+/// long folder is taken in pieces where the store can (split_listing.h).
 #pragma once
 
 #include <functional>
@@ -30,5 +31,9 @@ Result<std::vector<std::string>> find_folders(Store& store, const std::string& p
 /// threads, several at a time. The first error ends the others and is returned.
 Result<void> list_folders(Store& store, std::span<const std::string> folders, unsigned listers,
                           const std::stop_token& stop, const ObjectSink& sink);
+
+/// All below a prefix, as above: by its folders, or in pieces if thousands of objects lie in it.
+Result<void> list_below(Store& store, const std::string& prefix, unsigned listers,
+                        const std::stop_token& stop, const ObjectSink& sink);
 
 }  // namespace headrace

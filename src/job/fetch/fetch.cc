@@ -43,8 +43,7 @@ Result<ObjectIndex> list_everything(Store& source, const FetchOptions& options,
   const ObjectSink sink = [&](std::span<const ObjectInfo> page) {
     return listing.add(page, source.describe());
   };
-  HEADRACE_TRY(const auto folders, find_folders(source, "", stop, sink));
-  HEADRACE_TRY(list_folders(source, folders, kListers, stop, sink));
+  HEADRACE_TRY(list_below(source, "", kListers, stop, sink));
   for (const std::string& key : options.also) {
     auto found = source.head(key, stop);
     if (!found && found.error().code() == Code::not_found) continue;

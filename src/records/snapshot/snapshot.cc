@@ -97,8 +97,7 @@ Result<std::shared_ptr<const Snapshot>> Snapshot::take(Store& store, std::int64_
   const ObjectSink sink = [&gathering](std::span<const ObjectInfo> page) {
     return gathering.add(page);
   };
-  HEADRACE_TRY(const auto folders, find_folders(store, "", stop, sink));
-  HEADRACE_TRY(list_folders(store, folders, kListers, stop, sink));
+  HEADRACE_TRY(list_below(store, "", kListers, stop, sink));
   bool plain = false;
   HEADRACE_TRY(auto objects, gathering.finish(plain));
   const std::shared_ptr<Snapshot> made(new Snapshot(std::move(objects)));

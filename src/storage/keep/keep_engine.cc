@@ -3,6 +3,7 @@
 
 #include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/keep/engine.h"
+#include "headrace/storage/near_lister.h"
 
 namespace headrace::keep {
 namespace {
@@ -13,7 +14,7 @@ constexpr int kReadErrors = 3;  ///< in a row: then it is the disk, not a place 
 constexpr std::chrono::milliseconds kClosing{250};
 
 /// The store that users see.
-class EngineStore final : public ForwardingStore<KeepStore> {
+class EngineStore final : public ForwardingStore<KeepStore>, public NearLister {
  public:
   EngineStore(std::shared_ptr<Engine> engine, Store& base)
       : ForwardingStore(base), engine_(std::move(engine)) {}
@@ -22,6 +23,12 @@ class EngineStore final : public ForwardingStore<KeepStore> {
   ~EngineStore() override { engine_->close(); }
 
   void hint(std::span<const Wanted> wanted) override { engine_->hint(wanted); }
+  bool lists_near() const override { return near_lister(below()) != nullptr; }
+  Result<void> list_near(const std::string& prefix, const std::string& near,
+                         const std::stop_token& stop,
+                         const std::function<Result<bool>(ListPage&&)>& sink) override {
+    return near_lister(below())->list_near(prefix, near, stop, sink);
+  }
   void read(ReadRequest request, ReadDone done) override {
     engine_->read(std::move(request), std::move(done));
   }

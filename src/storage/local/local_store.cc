@@ -6,19 +6,28 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <tuple>
+#include <limits>
 
 #include "headrace/base/unique_fd.h"
-#include "headrace/storage/block.h"
+#include "headrace/storage/local/direct.h"
 #include "headrace/storage/local/local_file.h"
 #include "headrace/storage/local/local_list.h"
 #include "headrace/storage/local/local_path.h"
 #include "headrace/storage/local/local_writer.h"
+#include "headrace/storage/local/standing.h"
 #include "headrace/storage/ranges.h"
 #include "headrace/storage/read_pool.h"
 
 namespace headrace {
 namespace {
+
+/// Of a disk of this machine; what a network's file systems make of O_DIRECT was not measured.
+std::uint64_t direct_after(const std::string& root) {
+  const auto standing = local::standing_of(root);
+  return standing && standing->medium == local::Medium::local
+             ? local::Reads::memory_of_machine()
+             : std::numeric_limits<std::uint64_t>::max();
+}
 
 Error stopped() { return {Code::cancelled, "stopped"}; }
 
@@ -28,6 +37,7 @@ class LocalStore final : public Store {
       : root_(root.empty() ? "." : std::move(root)),
         context_(std::move(context)),
         durable_(options.durable ? local::Durable::yes : local::Durable::no),
+        reads_(options.direct_after.value_or(direct_after(root_))),
         pool_(root_, options.threads,
               [this](const ReadRequest& request, const std::stop_token& ending) {
                 return read_file(request, ending);
@@ -94,26 +104,20 @@ class LocalStore final : public Store {
     const Pin pin = local::pin_of(status);
     if (request.pin && !same_version(*request.pin, pin)) return changed_error(*request.pin, pin);
     HEADRACE_TRY(const ByteRange range, resolve(request.range, pin.size));
-    HEADRACE_TRY(Block buffer, Block::make(range.length));
-    if (request.fresh) {  // they may be damaged in the system's cache only: drop what it holds
-      std::ignore = ::posix_fadvise(fd.get(), static_cast<off_t>(range.offset),
-                                    static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);
-    }
     context_.metrics->add(Metric::requests, 1);
-    HEADRACE_TRY(const auto got,
-                 local::read_some(fd.get(), buffer.span(), range.offset, request.stop));
-    if (got != range.length)
+    HEADRACE_TRY(auto bytes, reads_.read(fd.get(), range, request.fresh, request.stop));
+    if (bytes.size() != range.length)
       return Error(Code::changed, "the file became shorter while it was read");
     if (::fstat(fd.get(), &status) != 0) return errno_error(errno, "stat");
     if (!same_version(pin, local::pin_of(status))) return changed_error(pin, local::pin_of(status));
     context_.metrics->add(Metric::bytes_origin, range.length);
-    const auto length = buffer.size();
-    return ReadResult{std::move(buffer).freeze(length), pin};
+    return ReadResult{std::move(bytes), pin};
   }
 
   const std::string root_;
   const Context context_;
   const local::Durable durable_;
+  local::Reads reads_;
   ReadPool pool_;  // last: its threads use the rest
 };
 

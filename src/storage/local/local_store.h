@@ -9,7 +9,9 @@
 /// holds it is left out of lists, so that they end. Only regular files are objects.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "headrace/base/context.h"
@@ -23,6 +25,9 @@ struct LocalStoreOptions {
   /// False: a file still appears whole or not at all, but a crash of the machine may lose it.
   /// For what can be made again, such as a fetched copy: two fsyncs a file are most of its time.
   bool durable = true;
+  /// Once so many bytes were read, what the page cache does not hold is read past it (direct.h).
+  /// Absent: the machine's memory, on disks of its own; never elsewhere.
+  std::optional<std::uint64_t> direct_after = {};
 };
 
 /// A root that does not exist is made by the first `create`. Reads count as Metric::requests and

@@ -32,7 +32,10 @@ void read_content_range(std::string_view value, Answer& answer) {
   const auto slash = value.find('/');
   if (slash == std::string_view::npos) return;
   answer.range_total = parse_number<std::uint64_t>(value.substr(slash + 1));
-  answer.range_begin = parse_number<std::uint64_t>(value.substr(0, value.find('-')));
+  const auto dash = value.find('-');
+  answer.range_begin = parse_number<std::uint64_t>(value.substr(0, dash));
+  if (dash < slash)
+    answer.range_last = parse_number<std::uint64_t>(value.substr(dash + 1, slash - dash - 1));
 }
 
 bool good(int status) { return status >= 200 && status < 300; }

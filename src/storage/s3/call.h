@@ -37,14 +37,16 @@ struct Answer {
   std::int64_t modified_ns = 0;              ///< 0 = unknown
   std::optional<std::uint64_t> length;       ///< Content-Length
   std::optional<std::uint64_t> range_begin;  ///< Content-Range: bytes B-E/T
+  std::optional<std::uint64_t> range_last;   ///< E
   std::optional<std::uint64_t> range_total;  ///< T, also of "bytes */T"
   std::string storage_class;
   std::string archive_status;  ///< of Intelligent-Tiering
   std::string restore;
   std::string region;
-  std::optional<BodyChecksum::Kind> checksum_kind;  ///< of the whole object, if it is one we check
-  std::string checksum;                             ///< in base64
-  std::int64_t date = 0;                            ///< the server's clock, seconds since 1970
+  std::optional<BodyChecksum::Kind>
+      checksum_kind;      ///< of the body or the whole object, if it is one we check
+  std::string checksum;   ///< in base64
+  std::int64_t date = 0;  ///< the server's clock, seconds since 1970
   Nanos retry_after{0};
   std::string body;
 

@@ -58,6 +58,29 @@ std::uint64_t lookup(const Tables& tables, std::size_t first, std::uint64_t word
   return crc;
 }
 
+std::uint64_t polynomial_of(BodyChecksum::Kind kind) {
+  switch (kind) {
+    case BodyChecksum::Kind::crc32:
+      return kCrc32;
+    case BodyChecksum::Kind::crc32c:
+      return kCrc32c;
+    case BodyChecksum::Kind::crc64nvme:
+      break;
+  }
+  return kCrc64Nvme;
+}
+
+/// Of polynomials over GF(2), modulo the checksum's; the highest bit stands for 1, the next for x.
+std::uint64_t product(std::uint64_t polynomial, std::uint64_t one, std::uint64_t a,
+                      std::uint64_t b) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t bit = one; bit != 0; bit >>= 1U) {
+    if ((a & bit) != 0) sum ^= b;
+    b = (b >> 1U) ^ ((b & 1U) != 0 ? polynomial : 0U);
+  }
+  return sum;
+}
+
 std::string base64(ByteSpan bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -95,6 +118,19 @@ void BodyChecksum::add(ByteSpan bytes) {
   for (const std::byte byte : bytes)
     crc = (crc >> 8U) ^ tables[0][(crc ^ std::to_integer<std::uint64_t>(byte)) & 0xffU];
   state_ = crc;
+}
+
+/// The first bytes' share is theirs times x for each bit that follows; the inversions cancel out.
+void BodyChecksum::append(const BodyChecksum& next, std::uint64_t bytes) {
+  const std::uint64_t polynomial = polynomial_of(kind_);
+  const std::uint64_t one = std::uint64_t{1} << (kind_ == Kind::crc64nvme ? 63U : 31U);
+  const std::uint64_t ones = one | (one - 1);
+  std::uint64_t shift = one;
+  for (std::uint64_t power = one >> 8U; bytes != 0; bytes >>= 1U) {
+    if ((bytes & 1U) != 0) shift = product(polynomial, one, shift, power);
+    power = product(polynomial, one, power, power);
+  }
+  state_ = product(polynomial, one, shift, ~state_ & ones) ^ next.state_;
 }
 
 std::string BodyChecksum::value() const {

@@ -23,6 +23,8 @@ class BodyChecksum {
 
   explicit BodyChecksum(Kind kind);
   void add(ByteSpan bytes);
+  /// As if `next`, of the same kind and so many bytes, had been added.
+  void append(const BodyChecksum& next, std::uint64_t bytes);
   /// As S3 writes it: base64 of the big-endian value.
   std::string value() const;
 

@@ -36,6 +36,23 @@ TEST(BodyChecksum, PiecesOfAnySizeGiveTheSame) {
   }
 }
 
+TEST(BodyChecksum, ThoseOfPartsMakeUpTheWholes) {
+  const std::string text = testing::pattern(7, 70'000);
+  for (const auto kind :
+       {BodyChecksum::Kind::crc32, BodyChecksum::Kind::crc32c, BodyChecksum::Kind::crc64nvme}) {
+    for (const std::size_t cut : {0U, 1U, 500U, 65'536U, 70'000U}) {
+      BodyChecksum whole(kind);
+      BodyChecksum rest(kind);
+      whole.add(as_byte_span(std::string_view(text).substr(0, cut)));
+      rest.add(as_byte_span(std::string_view(text).substr(cut)));
+      whole.append(rest, text.size() - cut);
+      EXPECT_EQ(whole.value(), of(kind, text)) << cut;
+      whole.add(as_byte_span(std::string_view(text)));
+      EXPECT_EQ(whole.value(), of(kind, text + text)) << "and goes on";
+    }
+  }
+}
+
 TEST(BodyChecksum, OthersAreNotChecked) {
   EXPECT_EQ(BodyChecksum::kind_of("crc32c"), BodyChecksum::Kind::crc32c);
   EXPECT_FALSE(BodyChecksum::kind_of("sha256").has_value());

@@ -70,6 +70,20 @@ TEST(Governor, FindsAsManyAsTheWireCarriesAndNotManyMore) {
   }
 }
 
+/// Parts of 8 MiB, behind 30 ms and 85 MB/s a connection, on links of any width.
+TEST(Governor, OfLargePartsItFindsWhatTheBestOfASweepReaches) {
+  constexpr double kPart = 8 << 20;
+  constexpr double kTime = 0.03 + kPart / 85e6;
+  for (const double link : {50e6, 300e6, 1.25e9, 3e9, 12e9}) {
+    for (const double noise : {0.0, 0.05}) {
+      const World world{.capacity = link / kPart, .first_byte = kTime, .noise = noise};
+      const double best = std::min(world.capacity, 256 / kTime);  // with 256 connections
+      Trial trial;
+      EXPECT_GE(trial.run(world, 60), 0.95 * best) << link << " " << noise;
+    }
+  }
+}
+
 TEST(Governor, IsThereWithinSeconds) {
   Trial trial;
   trial.run({.capacity = 1e9}, 4);

@@ -7,12 +7,10 @@
 namespace headrace::s3 {
 namespace {
 
-constexpr unsigned kFirstOctave = 16;  // 2^16 ns
-constexpr std::uint32_t kEnough = 200;
+constexpr unsigned kFirstOctave = 16;    // 2^16 ns
 constexpr std::uint32_t kMemory = 8192;  // then all counts are halved
 constexpr std::uint32_t kRefresh = 64;
 constexpr double kShare = 0.01;
-constexpr double kMostSaved = 16;                        // hedges at once after a long calm
 constexpr Nanos kLeast = std::chrono::milliseconds(10);  // below it a hedge gains nothing
 
 }  // namespace
@@ -30,15 +28,15 @@ Nanos HedgePolicy::end_of(std::size_t step) {
   return Nanos(static_cast<std::int64_t>(begin + begin / 8 * (step % 8 + 1)));
 }
 
-void HedgePolicy::observed(Nanos first_byte) {
-  allowance_ = std::min(allowance_ + kShare, kMostSaved);
-  ++counts_[step_of(first_byte)];
+void HedgePolicy::observed(Nanos time) {
+  allowance_ = std::min(allowance_ + kShare, options_.most_saved);
+  ++counts_[step_of(time)];
   ++total_;
   if (total_ >= kMemory) {
     total_ = 0;
     for (auto& count : counts_) total_ += count /= 2;
   }
-  if (++fresh_ >= kRefresh && total_ >= kEnough) refresh();
+  if (++fresh_ >= std::min(kRefresh, options_.enough) && total_ >= options_.enough) refresh();
 }
 
 void HedgePolicy::refresh() {

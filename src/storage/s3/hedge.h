@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file When a request that is slow to begin is worth sending a second time.
 ///
-/// Not thread-safe; pure. Beyond the observed 99th percentile of the time to the first byte, and
-/// for at most 1 % extra requests, so that hedges cost little and never load a server that is slow
-/// as a whole. Source: Dean and Barroso, "The Tail at Scale", 2013.
+/// Not thread-safe; pure. Beyond the observed 99th percentile of the time to the first byte (of
+/// parts of large reads: until they are whole), and for at most 1 % extra requests, so that hedges
+/// cost little and never load a server that is slow as a whole. Source: Dean and Barroso, "The Tail
+/// at Scale", 2013.
 #pragma once
 
 #include <array>
@@ -14,12 +15,19 @@
 
 namespace headrace::s3 {
 
+struct HedgeOptions {
+  std::uint32_t enough = 200;  ///< observations before the first hedge
+  double most_saved = 16;      ///< hedges at once after a long calm
+};
+
 class HedgePolicy {
  public:
-  /// A request brought its first byte after this time.
-  void observed(Nanos first_byte);
+  explicit HedgePolicy(const HedgeOptions& options = {}) : options_(options) {}
 
-  /// How long to wait for a first byte before a hedge. Nothing: not enough is known yet.
+  /// A request took this time.
+  void observed(Nanos time);
+
+  /// How long to wait before a hedge. Nothing: not enough is known yet.
   std::optional<Nanos> patience() const { return patience_; }
 
   /// Whether one more hedge stays within the allowance; it counts as sent.
@@ -32,6 +40,7 @@ class HedgePolicy {
   static Nanos end_of(std::size_t step);
   void refresh();
 
+  HedgeOptions options_;
   std::array<std::uint32_t, kSteps> counts_{};
   std::uint32_t total_ = 0;
   std::uint32_t fresh_ = 0;  // since patience_ was computed

@@ -18,6 +18,19 @@ TEST(HedgePolicy, KnowsNothingBeforeTwoHundred) {
   EXPECT_TRUE(policy.patience().has_value());
 }
 
+TEST(HedgePolicy, OfPartsFiftyAreEnough) {
+  HedgePolicy policy({.enough = 50, .most_saved = 4});
+  for (int i = 0; i < 49; ++i) policy.observed(30ms);
+  EXPECT_FALSE(policy.patience().has_value());
+  policy.observed(30ms);
+  ASSERT_TRUE(policy.patience().has_value());
+  EXPECT_GE(*policy.patience(), 30ms);
+  for (int i = 0; i < 5000; ++i) policy.observed(30ms);
+  int hedges = 0;
+  while (policy.take()) ++hedges;
+  EXPECT_LE(hedges, 4);
+}
+
 TEST(HedgePolicy, WaitsForTheNinetyNinthPercentile) {
   HedgePolicy policy;
   Random random(1);

@@ -24,9 +24,9 @@ void Hedger::began(const std::shared_ptr<Read>& read) {
   if (idle_) changed_.notify_all();
 }
 
-void Hedger::first_byte(Nanos latency) {
+void Hedger::came(Nanos time) {
   const MutexLock lock(mutex_);
-  policy_.observed(latency);
+  policy_.observed(time);
 }
 
 void Hedger::run() {

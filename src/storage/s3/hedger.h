@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file Watches reads that have begun, and tells those which wait too long for their first byte.
+/// \file Watches reads that have begun, and tells those which wait too long.
 ///
 /// Thread-safe. One thread, which sleeps while nothing is watched. hedge.h decides what too long
 /// is, and how many may be told.
@@ -23,13 +23,13 @@ class Hedger {
     Read(const Read&) = delete;
     Read& operator=(const Read&) = delete;
     virtual ~Read() = default;
-    /// No byte came yet.
+    /// What it is watched for has not come yet: the first byte, or of a part the last.
     virtual bool waits() const = 0;
     /// Called on the hedger's thread.
     virtual void hedge() = 0;
   };
 
-  Hedger() = default;
+  explicit Hedger(const HedgeOptions& options = {}) : policy_(options) {}
   Hedger(const Hedger&) = delete;
   Hedger& operator=(const Hedger&) = delete;
   ~Hedger() { stop(); }
@@ -39,7 +39,8 @@ class Hedger {
   void stop();
 
   void began(const std::shared_ptr<Read>& read);
-  void first_byte(Nanos latency);
+  /// It came after this time.
+  void came(Nanos time);
 
  private:
   struct Watched {

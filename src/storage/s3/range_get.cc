@@ -15,9 +15,8 @@ Ask ask_for(const std::string& key, const std::string& place, const Span& span,
             const std::optional<Pin>& pin) {
   Ask ask{.method = http::Method::get, .key = key, .place = place};
   if (pin && !pin->etag.empty()) ask.headers.emplace_back("if-match", pin->etag);
-  if (span.whole) {
-    ask.headers.emplace_back("x-amz-checksum-mode", "ENABLED");
-  } else {
+  ask.headers.emplace_back("x-amz-checksum-mode", "ENABLED");
+  if (!span.whole) {
     ask.headers.emplace_back("range", span.length()
                                           ? fmt::format("bytes={}-{}", span.range.offset,
                                                         span.range.offset + span.range.length - 1)
@@ -37,7 +36,7 @@ RangeGet::RangeGet(Service& service, const std::string& key, const std::string& 
     : Call(service, ask_for(key, place, span, pin)), span_(span), pin_(std::move(pin)) {}
 
 void RangeGet::first_byte(Nanos latency) {
-  if (Hedger* hedger = service().hedger(); hedger != nullptr) hedger->first_byte(latency);
+  if (Hedger* hedger = service().hedger(); hedger != nullptr) hedger->came(latency);
 }
 
 void RangeGet::restart() {
@@ -45,6 +44,7 @@ void RangeGet::restart() {
   skipped_ = 0;
   compared_ = false;
   checksum_.reset();
+  of_object_.reset();
   spill_.clear();
   if (!span_.length()) into_ = {};  // another attempt may meet another size
   began();
@@ -54,7 +54,7 @@ Result<void> RangeGet::take(Answer& answer, ByteSpan bytes) {
   service().context().metrics->add(Metric::bytes_origin, bytes.size());
   HEADRACE_TRY(compare(answer));
   if (!span_.whole && answer.status == 200) bytes = skip(bytes);  // the Range was ignored
-  if (span_.whole && answer.checksum_kind) {
+  if (answer.checksum_kind && span_.whole == (answer.status == 200)) {
     if (!checksum_) checksum_.emplace(*answer.checksum_kind);
     checksum_->add(bytes);
   }
@@ -84,7 +84,10 @@ Result<void> RangeGet::check(Answer& answer) {
     std::memcpy(into_.data(), spill_.data(), spill_.size());
     filled_ = spill_.size();
   }
-  if (answer.status == 206 && answer.range_begin && *answer.range_begin != span_.range.offset)
+  const bool begins = !answer.range_begin || *answer.range_begin == span_.range.offset;
+  const bool ends = !answer.range_last || !span_.length() ||
+                    *answer.range_last == span_.range.offset + *span_.length() - 1;
+  if (answer.status == 206 && !(begins && ends))
     return Error(Code::unavailable, "the server answered with another range than was asked for");
   HEADRACE_TRY(compare(answer));
   if (answer.status == 200 && !span_.whole && skipped_ < span_.range.offset) {
@@ -95,12 +98,24 @@ Result<void> RangeGet::check(Answer& answer) {
     return Error(Code::unavailable,
                  fmt::format("the answer is short: {} bytes of {}", filled_, *length));
   }
-  if (checksum_ && checksum_->value() != answer.checksum)
-    return Error(Code::unavailable, "the bytes do not have the checksum that the server tells");
+  HEADRACE_TRY(check_sum(answer));
   if (!span_.length() && !pin_) {
     if (total(answer)) HEADRACE_TRY(resolve(span_.range, *total(answer)));
     if (!total(answer)) found_.size = span_.range.offset + filled_;  // only now is it known
   }
+  return {};
+}
+
+/// With a range servers tell the checksum of the range, of the whole object, or none.
+Result<void> RangeGet::check_sum(const Answer& answer) {
+  if (!checksum_) return {};
+  if (checksum_->value() == answer.checksum) {
+    if (!span_.whole) service().set_tells_of_ranges();
+    return {};
+  }
+  if (span_.whole || service().tells_of_ranges())
+    return Error(Code::unavailable, "the bytes do not have the checksum that the server tells");
+  of_object_ = ToldChecksum{answer.checksum, *checksum_};
   return {};
 }
 
@@ -120,6 +135,12 @@ Result<void> RangeGet::compare(const Answer& answer) {
   if (!pin_) return {};
   if (found_.modified_ns == 0) found_.modified_ns = pin_->modified_ns;
   if (!same_version(*pin_, found_)) return changed_error(*pin_, found_);
+  if (total(answer) && (answer.status == 206 || span_.whole) && *total(answer) != pin_->size) {
+    return Error(
+        Code::unavailable,
+        fmt::format("the server tells a size of {} bytes, and listed {} of the same object",
+                    *total(answer), pin_->size));
+  }
   return {};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file A GET of one range, or of a whole object: its bytes go where the derived class says.
 ///
-/// Not thread-safe: driven by one loop. Every answer is held against the pin, its length against
-/// the range, and a whole object against its checksum.
+/// Not thread-safe: driven by one loop. Every answer is held against the pin, its length and its
+/// Content-Range against the range, and the bytes against the checksum that is told of them.
 #pragma once
 
 #include <optional>
@@ -24,6 +24,12 @@ struct Span {
   }
 };
 
+/// What an answer told, and what its bytes have.
+struct ToldChecksum {
+  std::string told;
+  BodyChecksum own;
+};
+
 class RangeGet : public Call {
  public:
   RangeGet(Service& service, const std::string& key, const std::string& place, Span span,
@@ -38,6 +44,8 @@ class RangeGet : public Call {
 
   std::uint64_t filled() const { return filled_; }
   const Pin& found() const { return found_; }
+  /// A checksum that came with a range and is not the range's: perhaps of the whole object.
+  const std::optional<ToldChecksum>& of_object() const { return of_object_; }
   /// The object was empty, or ended where the range begins.
   bool nothing() const { return nothing_; }
 
@@ -47,6 +55,7 @@ class RangeGet : public Call {
   Result<void> check(Answer& answer) override;
   bool forgive(Answer& answer, const ErrorAnswer& error) override;
   Result<void> compare(const Answer& answer);
+  Result<void> check_sum(const Answer& answer);
   std::uint64_t to_skip(const Answer& answer) const;
   ByteSpan skip(ByteSpan bytes);
 
@@ -57,6 +66,7 @@ class RangeGet : public Call {
   std::uint64_t skipped_ = 0;
   std::string spill_;
   std::optional<BodyChecksum> checksum_;
+  std::optional<ToldChecksum> of_object_;
   Pin found_;
   bool compared_ = false;
   bool nothing_ = false;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/s3/read_call.h"
 
+#include <vector>
+
 #include "headrace/base/mutex.h"
 #include "headrace/storage/block.h"
 #include "headrace/storage/ranges.h"
+#include "headrace/storage/s3/part_read.h"
 #include "headrace/storage/s3/race.h"
 
 namespace headrace::s3 {
@@ -12,8 +15,15 @@ namespace {
 /// What the parts of one large read share.
 class Parts {
  public:
-  Parts(Block buffer, std::size_t count, Pin pin, ReadDone done)
-      : buffer_(std::move(buffer)), left_(count), pin_(std::move(pin)), done_(std::move(done)) {}
+  Parts(Block buffer, std::uint64_t part, std::size_t count, Pin pin, std::string place,
+        ReadDone done)
+      : buffer_(std::move(buffer)),
+        part_(part),
+        left_(count),
+        sums_(count),
+        pin_(std::move(pin)),
+        place_(std::move(place)),
+        done_(std::move(done)) {}
 
   std::span<std::byte> part(std::uint64_t offset, std::uint64_t length) {
     return buffer_.span().subspan(static_cast<std::size_t>(offset),
@@ -22,11 +32,13 @@ class Parts {
   std::stop_token stop_token() const { return stop_.get_token(); }
   std::stop_source& stop() { return stop_; }
 
-  void arrived(Result<Pin> part) {
+  void arrived(std::size_t index, Result<PartCame> part) {
     bool failed = false;
     {
       const MutexLock lock(mutex_);
-      if (!part && !error_) {
+      if (part) {
+        sums_[index] = std::move(part->of_object);
+      } else if (!error_) {
         error_ = std::move(part).error();
         failed = true;
       }
@@ -41,6 +53,7 @@ class Parts {
     {
       const MutexLock lock(mutex_);
       error = std::move(error_);
+      if (!error) error = against_checksum();
     }
     if (error) return done_(*std::move(error));
     const auto size = buffer_.size();
@@ -48,30 +61,34 @@ class Parts {
   }
 
  private:
+  /// All parts of the object have come, and with each the same checksum which is not of that part:
+  /// then it is of the object.
+  std::optional<Error> against_checksum() HEADRACE_REQUIRES(mutex_) {
+    if (buffer_.size() != pin_.size || !sums_.front()) return std::nullopt;
+    BodyChecksum whole = sums_.front()->own;
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      if (!sums_[i] || sums_[i]->told != sums_.front()->told) return wrong();
+      const std::uint64_t at = i * part_;
+      if (i != 0) whole.append(sums_[i]->own, std::min(part_, buffer_.size() - at));
+    }
+    if (whole.value() != sums_.front()->told) return wrong();
+    return std::nullopt;
+  }
+  Error wrong() const {
+    return Error(Code::unavailable, "the bytes do not have the checksum that the server tells")
+        .at(place_);
+  }
+
   Block buffer_;
+  const std::uint64_t part_;
   Mutex mutex_;
   std::size_t left_ HEADRACE_GUARDED_BY(mutex_);
   std::optional<Error> error_ HEADRACE_GUARDED_BY(mutex_);  // the first
+  std::vector<std::optional<ToldChecksum>> sums_ HEADRACE_GUARDED_BY(mutex_);
   const Pin pin_;
+  const std::string place_;
   const ReadDone done_;
   std::stop_source stop_;
-};
-
-class PartRead final : public RangeGet {
- public:
-  PartRead(Service& service, const std::string& key, const std::string& place, Span span,
-           const Pin& pin, std::span<std::byte> into, std::shared_ptr<Parts> parts)
-      : RangeGet(service, key, place, span, pin), into_(into), parts_(std::move(parts)) {}
-
- private:
-  Result<std::span<std::byte>> room(std::uint64_t /*length*/) override { return into_; }
-  void finish(Result<Answer> answer) override {
-    if (!answer) return parts_->arrived(std::move(answer).error());
-    parts_->arrived(found());
-  }
-
-  const std::span<std::byte> into_;
-  const std::shared_ptr<Parts> parts_;
 };
 
 /// Passes the caller's stop on to the parts, for as long as the read lasts.
@@ -87,7 +104,7 @@ Result<void> start_parts(Service& service, const std::string& key, const std::st
   const auto count = static_cast<std::size_t>((range.length + part - 1) / part);
   using Link = std::optional<std::stop_callback<Forward>>;
   auto link = std::make_shared<Link>();
-  auto parts = std::make_shared<Parts>(std::move(buffer), count, *request.pin,
+  auto parts = std::make_shared<Parts>(std::move(buffer), part, count, *request.pin, place,
                                        [link, done = std::move(done)](Result<ReadResult> result) {
                                          link->reset();
                                          done(std::move(result));
@@ -95,10 +112,11 @@ Result<void> start_parts(Service& service, const std::string& key, const std::st
   if (request.stop.stop_possible()) link->emplace(request.stop, Forward{parts});
   for (std::uint64_t at = 0; at < range.length; at += part) {
     const std::uint64_t length = std::min(part, range.length - at);
-    service.start(
-        std::make_unique<PartRead>(service, key, place, Span{.range = {range.offset + at, length}},
-                                   *request.pin, parts->part(at, length), parts),
-        parts->stop_token());
+    start_part(service, key, place, {range.offset + at, length}, *request.pin,
+               parts->part(at, length), parts->stop_token(),
+               [parts, index = at / part](Result<PartCame> came) {
+                 parts->arrived(index, std::move(came));
+               });
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "headrace/storage/near_lister.h"
 #include "headrace/storage/ranges.h"
 #include "headrace/storage/s3/call.h"
 #include "headrace/storage/s3/read_call.h"
@@ -20,7 +21,7 @@ bool is_archived(std::string_view storage_class, std::string_view archive_status
   return cold && restore.find("ongoing-request=\"false\"") == std::string_view::npos;
 }
 
-class S3Store final : public Store {
+class S3Store final : public Store, public NearLister {
  public:
   S3Store(std::string prefix, std::unique_ptr<s3::Service> service)
       : prefix_(std::move(prefix)),
@@ -44,34 +45,14 @@ class S3Store final : public Store {
 
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
-    const std::string place = object_place(name_, request.prefix);
-    std::string from;  // a continuation token, or under v1 a marker
-    bool v1 = service_->list_v1();
-    for (;;) {
-      auto listed = list_page(ask_list(request, v1, from, place), stop);
-      if (!listed) {
-        if (v1 || !from.empty() || !may_lack_v2(listed.error())) return std::move(listed).error();
-        v1 = true;
-        auto first = list_page(ask_list(request, v1, from, place), stop);
-        if (!first) return std::move(listed).error();  // the reason that came first is the reason
-        service_->set_list_v1();
-        listed = std::move(first);
-      }
-      HEADRACE_TRY(ListPage page, page_of(request, *listed, place));
-      HEADRACE_TRY(const bool more, sink(std::move(page)));
-      if (!more || !listed->truncated) return {};
-      if (listed->next.empty()) {  // it answered as the first version does
-        v1 = true;
-        service_->set_list_v1();
-      }
-      std::string& next = v1 ? listed->marker : listed->next;
-      if (next == from) {
-        return Error(Code::corrupt,
-                     "the server's list does not get on: it begins again where it was")
-            .at(place);
-      }
-      from = std::move(next);
-    }
+    return list_from("", request, stop, sink);
+  }
+
+  bool lists_near() const override { return true; }
+  Result<void> list_near(const std::string& prefix, const std::string& near,
+                         const std::stop_token& stop,
+                         const std::function<Result<bool>(ListPage&&)>& sink) override {
+    return list_from(near, {.prefix = prefix}, stop, sink);
   }
 
   void read(ReadRequest request, ReadDone done) override {
@@ -110,6 +91,41 @@ class S3Store final : public Store {
   }
 
  private:
+  /// One page after another; `near`: where the first begins.
+  Result<void> list_from(const std::string& near, const ListRequest& request,
+                         const std::stop_token& stop,
+                         const std::function<Result<bool>(ListPage&&)>& sink) {
+    const std::string place = object_place(name_, request.prefix);
+    std::string from;  // a continuation token, or under v1 a marker
+    bool v1 = service_->list_v1();
+    for (;;) {
+      auto listed = list_page(ask_list(request, near, v1, from, place), stop);
+      if (!listed) {
+        if (v1 || !from.empty() || !near.empty() || !may_lack_v2(listed.error()))
+          return std::move(listed).error();
+        v1 = true;
+        auto first = list_page(ask_list(request, near, v1, from, place), stop);
+        if (!first) return std::move(listed).error();  // the reason that came first is the reason
+        service_->set_list_v1();
+        listed = std::move(first);
+      }
+      HEADRACE_TRY(ListPage page, page_of(request, *listed, place));
+      HEADRACE_TRY(const bool more, sink(std::move(page)));
+      if (!more || !listed->truncated) return {};
+      if (listed->next.empty()) {  // it answered as the first version does
+        v1 = true;
+        service_->set_list_v1();
+      }
+      std::string& next = v1 ? listed->marker : listed->next;
+      if (next == from) {
+        return Error(Code::corrupt,
+                     "the server's list does not get on: it begins again where it was")
+            .at(place);
+      }
+      from = std::move(next);
+    }
+  }
+
   static bool is_nothing(const ReadRequest& request) {
     if (request.range.length == 0) return true;
     return request.range.length == ByteRange::kToEnd && request.pin &&
@@ -134,16 +150,18 @@ class S3Store final : public Store {
   /// A refusal that a server without the second version of LIST may give.
   static bool may_lack_v2(const Error& error) { return error.code() == Code::invalid; }
 
-  s3::Ask ask_list(const ListRequest& request, bool v1, const std::string& from,
-                   const std::string& place) const {
+  s3::Ask ask_list(const ListRequest& request, const std::string& near, bool v1,
+                   const std::string& from, const std::string& place) const {
     s3::Ask ask{.method = http::Method::get, .place = place, .is_list = true};
     ask.query = {{"encoding-type", "url"}, {"prefix", prefix_ + request.prefix}};
     if (request.by_folder) ask.query.emplace_back("delimiter", "/");
     if (!from.empty()) ask.query.emplace_back(v1 ? "marker" : "continuation-token", from);
+    if (from.empty() && !near.empty())
+      ask.query.emplace_back(v1 ? "marker" : "start-after", prefix_ + near);
     if (v1) return ask;
     ask.query.emplace_back("list-type", "2");
     // Only where lists are in the order of bytes; elsewhere it would leave keys out.
-    if (!request.start_after.empty() && service_->identity()->endpoint.aws)
+    if (!request.start_after.empty() && near.empty() && service_->identity()->endpoint.aws)
       ask.query.emplace_back("start-after", prefix_ + request.start_after);
     return ask;
   }

@@ -109,7 +109,9 @@ Service::Service(std::string bucket, Context context, const S3Options& options, 
                           .stall_timeout = options.stall_timeout}));
   }
   spread(governor_.limit());
-  if (options.hedge) hedger_ = std::make_unique<Hedger>();
+  if (!options.hedge) return;
+  hedger_ = std::make_unique<Hedger>();
+  part_hedger_ = std::make_unique<Hedger>(HedgeOptions{.enough = 50, .most_saved = 4});
 }
 
 void Service::spread(std::size_t limit) {
@@ -137,11 +139,13 @@ Service::~Service() {
   if (::getpid() == process_) {
     // The hedger starts requests and the loops tell it of those that begin: it falls silent first,
     // and goes when they are gone.
-    if (hedger_) hedger_->stop();
+    for (const auto& hedger : {hedger_.get(), part_hedger_.get()})
+      if (hedger != nullptr) hedger->stop();
     loops_.clear();
     return;
   }
-  (void)hedger_.release();  // NOLINT(bugprone-unused-return-value): its thread is the parent's
+  (void)hedger_.release();       // NOLINT(bugprone-unused-return-value): its thread is the parent's
+  (void)part_hedger_.release();  // NOLINT(bugprone-unused-return-value): the same
   for (auto& loop : loops_) http::Loop::abandon(std::move(loop));
   (void)keeper_.release();  // NOLINT(bugprone-unused-return-value): its thread is the parent's
 }

@@ -80,6 +80,12 @@ class Service {
   void measured(std::uint64_t bytes, Nanos latency, bool throttled);
   /// Null if hedging is off.
   Hedger* hedger() { return hedger_.get(); }
+  /// The same for parts of large reads, which are judged by when they are whole.
+  Hedger* part_hedger() { return part_hedger_.get(); }
+
+  /// The server has told the checksum of a range: what it tells of ranges must hold.
+  bool tells_of_ranges() const { return tells_of_ranges_.load(std::memory_order_relaxed); }
+  void set_tells_of_ranges() { tells_of_ranges_.store(true, std::memory_order_relaxed); }
 
   /// `invalid` in a process that was forked from the one that made this.
   Result<void> check_process() const;
@@ -103,6 +109,7 @@ class Service {
   std::atomic<std::int64_t> skew_{0};
   std::atomic<bool> weak_pin_noticed_{false};
   std::atomic<bool> list_v1_{false};
+  std::atomic<bool> tells_of_ranges_{false};
   std::atomic<bool> has_answered_{false};
   std::unique_ptr<Keeper> keeper_;
   mutable Mutex mutex_;
@@ -111,7 +118,8 @@ class Service {
   std::string key_secret_ HEADRACE_GUARDED_BY(mutex_);  // what key_ was made of
   Governor governor_ HEADRACE_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<http::Loop>> loops_;
-  std::unique_ptr<Hedger> hedger_;  // stops before the loops end, and outlives them
+  std::unique_ptr<Hedger> hedger_;  // these stop before the loops end, and outlive them
+  std::unique_ptr<Hedger> part_hedger_;
 };
 
 }  // namespace headrace::s3

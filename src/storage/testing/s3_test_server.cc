@@ -251,9 +251,11 @@ HttpAnswer S3TestServer::get(const S3Seen& request) {
     answer.headers.emplace_back("Last-Modified", http_date(object.modified));
   if (!habits_.storage_class.empty())
     answer.headers.emplace_back("x-amz-storage-class", habits_.storage_class);
-  if (habits_.checksums && request.headers.contains("x-amz-checksum-mode") && !wanted.ranged) {
+  const bool tells = !wanted.ranged || habits_.range_sum != S3Habits::RangeSum::none;
+  if (habits_.checksums && request.headers.contains("x-amz-checksum-mode") && tells) {
     s3::BodyChecksum checksum(s3::BodyChecksum::Kind::crc64nvme);
-    checksum.add(as_byte_span(answer.body));
+    const bool whole = habits_.range_sum == S3Habits::RangeSum::whole;
+    checksum.add(as_byte_span(whole ? object.content : answer.body));
     answer.headers.emplace_back("x-amz-checksum-crc64nvme", checksum.value());
     answer.headers.emplace_back("x-amz-checksum-type", "FULL_OBJECT");
   }
@@ -289,8 +291,8 @@ std::vector<std::pair<std::string, bool>> S3TestServer::entries_of(const std::st
   }
   if (habits_.byte_order) return entries;
   std::ranges::reverse(entries);
-  const auto last = std::ranges::find(entries, after, &std::pair<std::string, bool>::first);
-  if (last != entries.end()) entries.erase(entries.begin(), last + 1);
+  const auto follows = [&after](const auto& entry) { return after.empty() || entry.first < after; };
+  entries.erase(entries.begin(), std::ranges::find_if(entries, follows));
   return entries;
 }
 
@@ -313,6 +315,11 @@ HttpAnswer S3TestServer::list(const S3Seen& request) {
   std::string after;
   if (const std::string token = query("continuation-token"); token.starts_with("/+=&"))
     after = token.substr(4);
+  if (after.empty() && second && !query("start-after").empty()) {
+    if (habits_.start_after == S3Habits::StartAfter::refused)
+      return s3_error(400, "InvalidArgument");
+    if (habits_.start_after == S3Habits::StartAfter::honoured) after = query("start-after");
+  }
   if (v1) after = query("marker");
   const auto entries = entries_of(prefix, folders, after);
   const std::size_t end = std::min(habits_.page, entries.size());

@@ -53,8 +53,14 @@ struct S3Habits {
   /// Of ListObjectsV2: known; ignored, so that it answers as the first version; refused.
   enum class SecondList { known, ignored, refused };
   SecondList second_list = SecondList::known;
-  bool next_marker = true;      ///< a list of the first version tells it, and not with folders only
-  bool checksums = false;       ///< tells CRC64NVME where it is asked to
+  /// Of start-after: lists begin behind it; ignored; refused.
+  enum class StartAfter { honoured, ignored, refused };
+  StartAfter start_after = StartAfter::honoured;
+  bool next_marker = true;  ///< a list of the first version tells it, and not with folders only
+  bool checksums = false;   ///< tells CRC64NVME where it is asked to, of whole objects
+  /// What it tells with a range then: nothing, as AWS; the range's; the whole object's.
+  enum class RangeSum { none, own, whole };
+  RangeSum range_sum = RangeSum::none;
   bool requester_pays = false;  ///< refuses requests without x-amz-request-payer
   bool virtual_host = false;    ///< the bucket is the first part of the host
   TlsIdentity* tls = nullptr;   ///< not owned

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/storage/local/direct.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "headrace/storage/local/local_file.h"
+#include "headrace/storage/ranges.h"
+
+namespace headrace::local {
+namespace {
+
+constexpr std::uint64_t kBlock = 4096;                      // no disk asks for more
+constexpr std::uint64_t kLeast = std::uint64_t{64} << 10U;  // below it the cache costs less
+
+bool set_direct(int fd, bool direct) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags != -1 && ::fcntl(fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+}
+
+}  // namespace
+
+/// RWF_NOWAIT would tell too, but begins to read what is not there.
+bool in_page_cache(int fd, const ByteRange& range) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = range.offset / page * page;
+  const std::uint64_t length = range.offset + range.length - begin;
+  void* const at = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(begin));
+  if (at == MAP_FAILED) return true;
+  std::vector<unsigned char> pages((length + page - 1) / page);
+  const bool told = ::mincore(at, length, pages.data()) == 0;
+  ::munmap(at, length);
+  return !told || std::ranges::all_of(pages, [](unsigned char each) { return (each & 1U) != 0; });
+}
+
+std::uint64_t Reads::memory_of_machine() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+bool Reads::pays(std::uint64_t length) {
+  std::uint64_t left = left_.load(std::memory_order_relaxed);
+  while (left != 0 && !left_.compare_exchange_weak(left, left - std::min(left, length),
+                                                   std::memory_order_relaxed)) {
+  }
+  return left == 0 && length >= kLeast && possible();
+}
+
+Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
+                                               const std::stop_token& stop) {
+  constexpr std::uint64_t kPiece = std::uint64_t{4} << 20U;
+  const std::uint64_t begin = range.offset / kBlock * kBlock;
+  const std::uint64_t before = range.offset - begin;
+  const std::uint64_t whole = (before + range.length + kBlock - 1) / kBlock * kBlock;
+  HEADRACE_TRY(Buffer buffer, allocate(whole + kBlock));
+  void* at = buffer.data();
+  std::size_t room = buffer.size();
+  if (std::align(kBlock, whole, at, room) == nullptr) return std::optional<Bytes>();
+  const std::size_t first = buffer.size() - room;
+  const auto into = buffer.span().subspan(first, whole);
+  if (!set_direct(fd, true)) {
+    possible_ = false;
+    return std::optional<Bytes>();
+  }
+  struct Restore {
+    int fd;
+    ~Restore() { std::ignore = set_direct(fd, false); }
+  } const restore{fd};
+  std::uint64_t filled = 0;
+  while (filled < whole) {
+    if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
+    const auto rest = into.subspan(filled);
+    const auto got = ::pread(fd, rest.data(), std::min<std::uint64_t>(rest.size(), kPiece),
+                             static_cast<off_t>(begin + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINVAL) {  // this file system wants other blocks
+      possible_ = false;
+      return std::optional<Bytes>();
+    }
+    if (got < 0) return read_error(errno);
+    filled += static_cast<std::uint64_t>(got);
+    if (got == 0 || filled % kBlock != 0) break;  // the file ends here
+  }
+  const std::uint64_t length = std::min(range.length, filled - std::min(filled, before));
+  const std::size_t size = buffer.size();
+  return std::optional<Bytes>(std::move(buffer).freeze(size).slice(first + before, length));
+}
+
+Result<Bytes> Reads::read(int fd, const ByteRange& range, bool fresh, const std::stop_token& stop) {
+  if (pays(range.length) && (fresh || !in_page_cache(fd, range))) {
+    HEADRACE_TRY(auto past, past_cache(fd, range, stop));
+    if (past) return *std::move(past);
+  }
+  if (fresh) {  // they may be damaged in the system's cache only: drop what it holds
+    std::ignore = ::posix_fadvise(fd, static_cast<off_t>(range.offset),
+                                  static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);
+  }
+  HEADRACE_TRY(Buffer buffer, allocate(range.length));
+  HEADRACE_TRY(const auto got, read_some(fd, buffer.span(), range.offset, stop));
+  return std::move(buffer).freeze(got);
+}
+
+}  // namespace headrace::local
