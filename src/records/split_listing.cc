@@ -114,6 +114,7 @@ class Listers {
     if (piece.state == Piece::State::asked) {
       piece.state = Piece::State::going;
       if (own != 0) {
+        if (!piece.begin.empty()) --folder.in_vain;
         piece.first = key(0);
         folder.marks.try_emplace(piece.first, &piece);
       } else if (key(0) == folder.pieces.front().first) {
@@ -207,6 +208,7 @@ class Listers {
   }
 
   static Job start(Folder& folder, Piece& piece) {
+    if (!piece.begin.empty()) ++folder.in_vain;  // until it brings something
     piece.state = Piece::State::asked;
     return {&folder, &piece};
   }
@@ -216,7 +218,6 @@ class Listers {
     const bool in_vain = piece.listed == 0 && !piece.begin.empty();
     piece.state = Piece::State::over;
     piece.left = 0;
-    if (in_vain) ++job.folder->in_vain;
     if (listed) return;
     if (in_vain && listed.error().code() == Code::invalid) {  // it refuses to begin there
       job.folder->splits = false;
