@@ -43,8 +43,7 @@ Result<void> MappedFile::reserve(std::size_t bytes) {
   const std::size_t wanted = (std::max(bytes, capacity_ * 2) + kPage - 1) / kPage * kPage;
   // posix_fallocate, not ftruncate: a full disk must be an error here, not a SIGBUS later.
   if (const int error = ::posix_fallocate(fd_.get(), 0, static_cast<off_t>(wanted)); error != 0) {
-    return errno_error(error, "grow the scratch file")
-        .advise("set HEADRACE_TMPDIR to a larger volume");
+    return scratch_error(error, "grow the scratch file");
   }
   void* moved = data_ == nullptr
                     ? ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0)

@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-constexpr const char* kRemedy = "set HEADRACE_TMPDIR to a larger volume";
+constexpr const char* kRemedy = "set HEADRACE_TMPDIR to a folder with more room";
 
 std::string scratch_dir() {
   for (const char* name : {"HEADRACE_TMPDIR", "TMPDIR"}) {
@@ -22,6 +22,11 @@ std::string scratch_dir() {
 
 }  // namespace
 
+Error scratch_error(int error_number, std::string_view doing) {
+  const Error error = errno_error(error_number, doing);
+  return Error(error.code(), error.cause(), kRemedy).at(scratch_dir());
+}
+
 Result<UniqueFd> make_scratch_fd() {
   const std::string dir = scratch_dir();
   int fd = ::open(dir.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -30,8 +35,7 @@ Result<UniqueFd> make_scratch_fd() {
     fd = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd >= 0) ::unlink(name.c_str());
   }
-  if (fd < 0)
-    return errno_error(errno, "create a scratch file").at(dir).advise("set HEADRACE_TMPDIR");
+  if (fd < 0) return scratch_error(errno, "create a scratch file");
   return UniqueFd(fd);
 }
 
@@ -46,7 +50,7 @@ Result<std::uint64_t> ScratchFile::append(ByteSpan bytes) {
   while (!bytes.empty()) {
     const auto put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno_error(errno, "write a scratch file").advise(kRemedy);
+    if (put < 0) return scratch_error(errno, "write a scratch file");
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     at += static_cast<std::uint64_t>(put);
   }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "headrace/base/bytes.h"
 #include "headrace/base/result.h"
@@ -18,6 +19,9 @@ namespace headrace {
 
 /// An unlinked file, open for reading and writing.
 Result<UniqueFd> make_scratch_fd();
+
+/// errno_error with the folder of scratch files as its place, and what to do about a full one.
+Error scratch_error(int error_number, std::string_view doing);
 
 class ScratchFile {
  public:

@@ -209,7 +209,7 @@ Error JpegLibrary::failure() const {
   switch (engine.stop) {
     case Stop::truncated:
       return {Code::corrupt, fmt::format("JPEG: cut short, {} bytes are there", size_),
-              "get the whole file again; allow_truncated decodes what is there"};
+              "get the whole file again"};
     case Stop::warnings:
       return {Code::exhausted, fmt::format("JPEG: more than {} warnings; first: {}",
                                            engine.max_warnings, engine.kinds[0].text.data())};

@@ -143,6 +143,13 @@ Result<PictureInfo> read_header(spng_ctx* context, const DecodeLimits& limits) {
 
 }  // namespace
 
+bool has_sixteen_bits(ByteSpan encoded) {
+  constexpr std::string_view kBegin = "\x89PNG\r\n\x1a\n";
+  constexpr std::size_t kDepth = 24;  // behind the signature and the header's length, type and size
+  return encoded.size() > kDepth && as_text(encoded).starts_with(kBegin) &&
+         std::to_integer<int>(encoded[kDepth]) == 16;
+}
+
 Result<PictureInfo> inspect_png(ByteSpan encoded, const DecodeLimits& limits) {
   const Context context(spng_ctx_new(0), &spng_ctx_free);
   if (!context) return Error(Code::exhausted, "PNG: no memory");

@@ -14,6 +14,9 @@
 
 namespace headrace {
 
+/// Whether it is a PNG that has more bits than pixels have here.
+bool has_sixteen_bits(ByteSpan encoded);
+
 /// Header only: size and limits; the rest of the file is not looked at.
 Result<PictureInfo> inspect_png(ByteSpan encoded, const DecodeLimits& limits);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headrace/base/digest.h"
+#include "headrace/decode/png_picture.h"
 #include "headrace/loader/fetcher.h"
 #include "headrace/sampling/order.h"
 
@@ -75,6 +76,7 @@ class DecodeThread {
       auto decoded = decode(sample.payload.span(), key, payload, task.pixels);
       count_time(before);
       if (!decoded) return from_decoder(std::move(decoded).error());
+      note_warnings(SampleId{item.slot.sample_id}, sample.payload.span());
     } else {
       count_time(before);
     }
@@ -114,7 +116,7 @@ class DecodeThread {
     if (!item.damage) item.damage = error;
     switch (job_.options.on_bad) {
       case OnBad::error:
-        return job_.window.fail(*task.work, task.index, std::move(error).advise(kRemedy));
+        return job_.window.fail(*task.work, task.index, with_policies(error));
       case OnBad::skip:
         item.left_out = true;
         return job_.window.finish(*task.work, task.index);
@@ -168,7 +170,26 @@ class DecodeThread {
     job_.feed.flush();
   }
 
-  static constexpr std::string_view kRemedy = "--on-bad skip or substitute goes on without it";
+  /// What mends the picture, if that is known, and how to go on until it is mended.
+  static Error with_policies(const Error& error) {
+    std::string remedy = "--on-bad skip or substitute goes on without it";
+    if (!error.remedy().empty()) remedy = error.remedy() + "; " + remedy;
+    return Error(error.code(), error.cause(), std::move(remedy)).at(error.place());
+  }
+
+  /// What decoded all the same: one notice for each kind, which names the first such picture.
+  void note_warnings(SampleId id, ByteSpan encoded) {
+    for (const std::string& warning : decoder_.warnings()) {
+      job_.context.notices->add(
+          warning.starts_with("PNG: ") ? "png-warning" : "jpeg-warning",
+          fmt::format("{} was decoded all the same: {}", job_.dataset.name(id), warning));
+    }
+    if (has_sixteen_bits(encoded)) {
+      job_.context.notices->add(
+          "png-16-bit", fmt::format("{} has 16 bits a channel, of which the upper 8 are taken",
+                                    job_.dataset.name(id)));
+    }
+  }
 
   const DecodeJob& job_;
   const std::stop_token stop_;

@@ -6,6 +6,7 @@ import json
 
 import pytest
 import sets
+from PIL import Image
 from cli import headrace, headrace_json
 
 FAST = ["--no-decode", "--batch", "8"]
@@ -38,6 +39,31 @@ def test_a_picture_of_no_bytes_in_a_record_is_a_bad_sample(labelled, tmp_path):
     assert (epoch["asked"], epoch["delivered"], epoch["skipped"]) == (10, 9, 1)
     (line,) = map(json.loads, bad.read_text().splitlines())
     assert line["record"] == 6 and line["object"] == "x.rec"
+
+
+# NVIDIA/DALI#2827, image-rs#560: 16 bits became 8 without a word.
+def test_a_png_of_16_bits_is_read_with_a_notice(tmp_path):
+    (tmp_path / "set/a").mkdir(parents=True)
+    for number in range(3):
+        Image.new("I;16", (40, 30), 1000 * number).save(tmp_path / f"set/a/{number}.png")
+    (tmp_path / "set/a/plain.png").write_bytes(sets.picture(1, kind="PNG"))
+    read = headrace_json("read", tmp_path / "set", "--shuffle", "none", "--threads", "1")
+    (notice,) = (n for n in read["notices"] if n["kind"] == "png-16-bit")
+    assert notice["count"] == 3 and notice["text"].startswith("a/0.png has 16 bits"), notice
+    assert "(3 times)" in headrace("read", tmp_path / "set").stdout
+
+
+# tensorflow/datasets#2188: "extraneous bytes before marker 0xd9" flooded the log.
+def test_what_decodes_with_a_warning_is_said_once(tmp_path):
+    (tmp_path / "set/a").mkdir(parents=True)
+    for number in range(4):
+        whole = sets.picture(number)
+        body = whole if number == 0 else whole[:-2] + bytes(40) + whole[-2:]
+        (tmp_path / f"set/a/{number}.jpg").write_bytes(body)
+    read = headrace_json("read", tmp_path / "set", "--no-seek-index")
+    assert read["epochs"][0]["delivered"] == 4
+    (notice,) = (n for n in read["notices"] if n["kind"] == "jpeg-warning")
+    assert notice["count"] == 3 and "extraneous bytes" in notice["text"], notice
 
 
 # apache/mxnet#11200, #16740, #7958: the error came from the validation file, and did not say so.

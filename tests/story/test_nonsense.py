@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments that make no sense, and outputs that cannot be written, as users meet them."""
 
+import os
 import subprocess
 
 import pytest
@@ -69,3 +70,40 @@ def test_training_refuses_rates_and_counts_that_are_none(pictures, arguments):
     refused = headrace("train", "--data", pictures, *arguments)
     assert refused.returncode == 2
     assert arguments[0] in refused.stderr
+
+
+@pytest.mark.parametrize("name, remedy", [
+    ("x.lst", "--list FILE"), ("x.csv", "--list FILE"), ("x.idx", "name the .rec"),
+    ("x.jpg", "headrace inspect --decode")])
+def test_a_file_that_is_no_set_says_what_it_belongs_to(tmp_path, name, remedy):
+    (tmp_path / name).write_bytes(sets.picture(1) if name == "x.jpg" else b"0\t0\n")
+    refused = headrace("read", tmp_path / name)
+    assert refused.returncode == 1
+    assert remedy in refused.stderr, refused.stderr
+
+
+def test_a_bad_picture_is_named_with_both_ways_to_go_on(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/cut.jpg").write_bytes(sets.picture(1)[:400])
+    refused = headrace("read", tmp_path)
+    assert "a/cut.jpg" in refused.stderr and "get the whole file again; --on-bad skip" in refused.stderr
+
+
+def test_a_full_scratch_folder_is_named_with_the_variable_that_moves_it(pictures, tmp_path):
+    refused = headrace("read", pictures, env=os.environ | {"HEADRACE_TMPDIR": str(tmp_path / "gone")})
+    assert refused.returncode == 1
+    assert str(tmp_path / "gone") in refused.stderr and "set HEADRACE_TMPDIR" in refused.stderr
+
+
+@pytest.mark.parametrize("into", ["pictures", "pictures/copy", "link"])
+def test_a_set_is_not_copied_into_itself(tmp_path, into):
+    source = sets.folder(tmp_path / "pictures", 2, 3)
+    (tmp_path / "link").symlink_to(source)
+    before = {path: path.stat().st_ino for path in source.rglob("*")}
+    for command in (("fetch", source, tmp_path / into),
+                    ("read", source, "--mode", "file", "--local", tmp_path / into, "--no-decode")):
+        refused = headrace(*command)
+        assert refused.returncode == 1
+        assert "the copy would lie in its own source" in refused.stderr, refused.stderr
+    assert {path: path.stat().st_ino for path in source.rglob("*")} == before
+    assert headrace("fetch", source, tmp_path / "pictures-2").returncode == 0

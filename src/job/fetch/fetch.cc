@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
 #include "headrace/base/mutex.h"
 #include "headrace/job/fetch/download.h"
 #include "headrace/job/fetch/journal.h"
@@ -71,6 +75,19 @@ Result<void> check_first_fetch(const ObjectIndex& objects, const std::string& fo
   return fetching::check_space(volume, space);
 }
 
+/// Files would replace themselves, or the next listing would find the copies, too.
+Result<void> check_apart(const Store& source, const std::string& folder) {
+  std::error_code elsewhere;
+  const auto from = std::filesystem::canonical(source.describe(), elsewhere);
+  if (elsewhere) return {};  // not a folder of this machine
+  const auto into = std::filesystem::weakly_canonical(std::filesystem::absolute(folder), elsewhere);
+  const auto [end, at] = std::mismatch(from.begin(), from.end(), into.begin(), into.end());
+  if (elsewhere || end != from.end()) return {};
+  return Error(Code::invalid, "the copy would lie in its own source",
+               "take a folder elsewhere, or read the set where it is by mode direct")
+      .at(folder);
+}
+
 bool is_file_of(const std::string& path, std::uint64_t size) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
@@ -81,6 +98,7 @@ bool is_file_of(const std::string& path, std::uint64_t size) {
 
 Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchOptions& options,
                           const std::stop_token& stop) {
+  HEADRACE_TRY(check_apart(source, folder));
   HEADRACE_TRY(const ObjectIndex objects, list_everything(source, options, stop));
   HEADRACE_TRY(fetching::check_names(objects).at(source.describe()));
   HEADRACE_TRY(check_first_fetch(objects, folder));

@@ -38,7 +38,8 @@ struct FetchReport {
 };
 
 /// Files have the keys as their names, and the objects' modification times.
-///  * invalid     keys that no folder can hold, named; or another fetch writes there
+///  * invalid     keys that no folder can hold, named; another fetch writes there; or the folder
+///                lies in the source
 ///  * exhausted   less space on the volume than is needed, before anything is read
 ///  * changed     an object was replaced since it was listed
 ///  * not_found   there is nothing to fetch

@@ -116,6 +116,16 @@ class Collector {
   std::string first_skipped_ HEADRACE_GUARDED_BY(mutex_);
 };
 
+/// The file that stops the job is often the whole of what was named.
+std::string remedy_for(std::string_view file) {
+  if (file.ends_with(".lst") || file.ends_with(".csv") || file.ends_with(".manifest")) {
+    return "a list of samples goes with the folder that it lists: FOLDER --list FILE";
+  }
+  if (file.ends_with(".idx")) return "an index goes with its container: name the .rec";
+  return "move it into a class folder, leave out such files with --root-files-skip, or give the "
+         "labels as a list by --list; one picture alone is looked at by headrace inspect --decode";
+}
+
 /// Files in the root: an error that names one, or counted.
 struct RootFiles {
   std::string store;
@@ -133,9 +143,7 @@ struct RootFiles {
       if (count++ == 0 || object.key < first) first = object.key;
     }
     if (count == 0 || skip) return {};
-    return Error(Code::invalid, "a file in the root belongs to no class",
-                 "move it into a class folder, leave out such files with --root-files-skip, or "
-                 "give the labels as a list")
+    return Error(Code::invalid, "a file in the root belongs to no class", remedy_for(first))
         .at(object_place(store, first));
   }
 };

@@ -183,7 +183,11 @@ Result<void> make_private(const std::string& path) {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return errno_error(errno, "make the cache directory").at(path);
+    return errno_error(errno, "make the cache directory")
+        .at(path)
+        .advise(
+            "name a folder that can be written by --keep-dir or HEADRACE_KEEP_DIR, or take mode "
+            "stream");
   return {};
 }
 
