@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "command.h"
+#include "headrace/base/cli_numbers.h"
 #include "headrace/job/fetch/fetch.h"
 #include "headrace/storage/open_store.h"
 #include "progress_line.h"
@@ -99,7 +100,9 @@ void add_fetch(CLI::App& root, Invocation& invocation) {
   command->add_option("uri", arguments->uri, "What to copy: s3://bucket/prefix or a path")
       ->required();
   command->add_option("dest", arguments->folder, "The folder; made if it is missing")->required();
-  command->add_option("--requests", arguments->requests, "Reads in flight")->capture_default_str();
+  command->add_option("--requests", arguments->requests, "Reads in flight")
+      ->check(at_least_one())
+      ->capture_default_str();
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   command->footer(
       "Examples:\n"

@@ -73,6 +73,19 @@ struct Total {
   }
 };
 
+/// A store that nothing is kept of is a slip of the pen: its name is that of the job's URI.
+Result<void> check_store(const std::string& dir, const std::string& store,
+                         const std::stop_token& stop) {
+  if (store.empty()) return {};
+  HEADRACE_TRY(const auto survey, keep::survey(dir, stop));
+  for (const auto& segment : survey.segments) {
+    if (segment.store == store) return {};
+  }
+  return Error(Code::not_found, fmt::format("nothing is kept of a store \"{}\"", store),
+               "headrace keep list says the names")
+      .at(dir);
+}
+
 Result<int> list_keys(const std::string& dir, const Arguments& arguments,
                       const std::stop_token& stop) {
   ordered_json rows = ordered_json::array();
@@ -97,10 +110,15 @@ Result<int> list_keys(const std::string& dir, const Arguments& arguments,
 
 Result<int> list(const Arguments& arguments, const std::stop_token& stop) {
   HEADRACE_TRY(const auto dir, directory(arguments));
+  HEADRACE_TRY(check_store(dir, arguments.store, stop));
   if (arguments.keys) return list_keys(dir, arguments, stop);
   HEADRACE_TRY(const auto survey, keep::survey(dir, stop));
   std::map<std::string, Total> by_store;
-  for (const auto& segment : survey.segments) by_store[segment.store].add(segment);
+  for (const auto& segment : survey.segments) {
+    if (arguments.store.empty() || arguments.store == segment.store) {
+      by_store[segment.store].add(segment);
+    }
+  }
   if (arguments.json) {
     ordered_json rows = ordered_json::array();
     for (const auto& [store, total] : by_store) {
@@ -186,6 +204,7 @@ Result<int> verify(const Arguments& arguments, const std::stop_token& stop) {
 
 Result<int> purge(const Arguments& arguments, const std::stop_token& stop) {
   HEADRACE_TRY(const auto dir, directory(arguments));
+  HEADRACE_TRY(check_store(dir, arguments.store, stop));
   HEADRACE_TRY(const auto result, keep::purge(dir, arguments.store, stop));
   if (arguments.json) {
     fmt::print("{}\n", dump({{"schema", 1},

@@ -19,6 +19,7 @@
 #include "headrace/consumers/mount/mount.h"
 #include "headrace/consumers/mount/mount_point.h"
 #include "mount_stores.h"
+#include "notice_line.h"
 #include "progress_line.h"
 #include "source_options.h"
 
@@ -156,7 +157,7 @@ Result<int> run(const Arguments& arguments, const std::stop_token& outer) {
   const mount::MountStats stats = mounted->stats();
   mounted.reset();  // unmounted before it says so
   for (const Notice& notice : context.notices->all()) {
-    fmt::print(stderr, "headrace: {} ({} times)\n", notice.text, notice.count);
+    fmt::print(stderr, "headrace: {}\n", notice_line(notice));
   }
   if (arguments.for_job) {
     ::rmdir(arguments.folder.c_str());  // its owner may be dead; if not, it removes it, too

@@ -95,8 +95,11 @@ void add_selection(CLI::App& command, JobArguments& a) {
 
 void add_order(CLI::App& command, JobArguments& a) {
   LoaderOptions& loader = a.job.loader;
-  command.add_option("--epochs", loader.epochs, "Epochs, counted from 0")->capture_default_str();
+  command.add_option("--epochs", loader.epochs, "Epochs, counted from 0")
+      ->check(at_least_one())
+      ->capture_default_str();
   command.add_option("--batch", loader.batch, "Samples in a batch of one rank")
+      ->check(at_least_one())
       ->capture_default_str();
   command.add_option("--seed", loader.seed, "Fixes order and augmentation")->capture_default_str();
   command
@@ -104,7 +107,9 @@ void add_order(CLI::App& command, JobArguments& a) {
                   "global; blocks or blocks:SAMPLESxRUNS; node or node:NODES; balanced; none")
       ->capture_default_str();
   command.add_option("--rank", loader.rank, "This process's rank")->capture_default_str();
-  command.add_option("--world-size", loader.world, "Number of ranks")->capture_default_str();
+  command.add_option("--world-size", loader.world, "Number of ranks")
+      ->check(at_least_one())
+      ->capture_default_str();
   command.add_option(
       "--nodes", a.job.nodes,
       "Nodes that the ranks run on (default: as torchrun, MPI or Slurm say, else 1)");
@@ -123,8 +128,12 @@ void add_work(CLI::App& command, JobArguments& a) {
   command.add_option("--budget", loader.budget_bytes, "Memory for data on its way, such as 256M")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
-  command.add_option("--requests", loader.max_requests, "Reads in flight")->capture_default_str();
-  command.add_option("--depth", loader.depth, "Batches made ahead")->capture_default_str();
+  command.add_option("--requests", loader.max_requests, "Reads in flight")
+      ->check(at_least_one())
+      ->capture_default_str();
+  command.add_option("--depth", loader.depth, "Batches made ahead")
+      ->check(at_least_one())
+      ->capture_default_str();
   command.add_flag("--pin", a.pin, "Pin the batches' memory, for copies to an accelerator");
   command.add_option("--on-bad", a.on_bad, "A damaged sample: error, skip or substitute")
       ->check(CLI::IsMember(policies()))

@@ -13,10 +13,9 @@
 #include "command.h"
 #include "headrace/base/cli_numbers.h"
 #include "headrace/base/signal_stop.h"
+#include "usage.h"
 
 namespace {
-
-constexpr int kUsage = 2;
 
 int report(const headrace::Error& error) {
   fmt::print(stderr, "headrace: {}: {}\n", to_string(error.code()), error.to_string());
@@ -49,6 +48,7 @@ int run(int argc, char** argv) {
       "headrace");
   root.require_subcommand(1);
   root.set_help_all_flag("--help-all", "Help of every command");
+  root.set_version_flag("--version", "headrace " HEADRACE_VERSION, "Print the version");
   Invocation invocation;
   add_bench_decode(root, invocation);
   add_compare(root, invocation);
@@ -67,7 +67,7 @@ int run(int argc, char** argv) {
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return root.exit(error) == 0 ? 0 : kUsage;
+    return tell_usage(root, error);
   }
   auto code = invocation.run(signals.token());
   if (!code) return report(code.error());

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "notice_line.h"
 #include "progress_line.h"
 
 namespace headrace::app {
@@ -164,7 +165,7 @@ std::string read_table(const ReadReport& report) {
                         last.order_digest.to_hex(), last.set_digest.to_hex());
   }
   for (const Notice& notice : report.notices) {
-    text += fmt::format("note: {} ({} times)\n", notice.text, notice.count);
+    text += fmt::format("note: {}\n", notice_line(notice));
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "notice_line.h"
 #include "progress_line.h"
 
 namespace headrace::app {
@@ -56,8 +57,7 @@ std::string label_name(float label, const std::vector<std::string>& classes) {
 
 std::string notices_text(const std::vector<Notice>& notices) {
   std::string text;
-  for (const Notice& notice : notices)
-    text += fmt::format("note: {} ({} times)\n", notice.text, notice.count);
+  for (const Notice& notice : notices) text += fmt::format("note: {}\n", notice_line(notice));
   return text;
 }
 

@@ -19,11 +19,12 @@
 namespace headrace {
 
 /// What is wrong with `text` as a number from 0 to 2^64 - 1, which a unit may follow; empty if
-/// nothing, or if it is no number, which the parser itself says.
+/// nothing.
 inline std::string wrapped_number(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return {};
   if (text[first] == '-') return text + " is below 0";
+  if (text[first] < '0' || text[first] > '9') return "\"" + text + "\" is no whole number";
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(text.data() + first, text.data() + text.size(), number);
   if (parsed.ec == std::errc::result_out_of_range) return text + " is too large";

@@ -107,3 +107,50 @@ def test_a_set_is_not_copied_into_itself(tmp_path, into):
         assert "the copy would lie in its own source" in refused.stderr, refused.stderr
     assert {path: path.stat().st_ino for path in source.rglob("*")} == before
     assert headrace("fetch", source, tmp_path / "pictures-2").returncode == 0
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (("raed", "x"), 'no command is called "raed" (is "read" meant?)'),
+    (("predict", "--help"), 'no command is called "predict"'),
+    (("keep", "lst"), 'no command is called "lst" (is "list" meant?)'),
+    (("read", "x", "--epoch", "1"), 'no option is called "--epoch" (is "--epochs" meant?)'),
+    (("read", "x", "--eposh=1"), 'no option is called "--eposh" (is "--epochs" meant?)'),
+    (("read", "x", "--seed", "x"), '--seed: "x" is no whole number')])
+def test_what_is_misspelt_is_named_with_what_may_be_meant(arguments, says):
+    refused = headrace(*arguments)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("headrace: invalid: " + says), refused.stderr
+    assert refused.stdout == ""
+
+
+def test_the_version_is_an_option_too():
+    assert headrace("--version").stdout == headrace("version").stdout
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (("--mean", "0.5,0.5"), "--mean has 2 numbers for 3 channels"),
+    (("--image-shape", "1,28,28", "--std", "1,1,1"), "--std has 3 numbers for 1 channels")])
+def test_training_refuses_means_that_do_not_fit_the_channels(pictures, arguments, says):
+    if not (HEADRACE.parent / "headrace-train").exists():
+        pytest.skip("headrace-train was not built")
+    refused = headrace("train", "--data", pictures, *arguments)
+    assert refused.returncode == 2
+    assert says in refused.stderr
+
+
+def test_a_store_that_nothing_is_kept_of_is_named(pictures, tmp_path):
+    headrace_json("read", pictures, "--mode", "keep", "--keep-dir", tmp_path / "cache", "--no-decode")
+    for command in ("list", "purge"):
+        refused = headrace("keep", command, "--keep-dir", tmp_path / "cache", "--store", "s3://other")
+        assert refused.returncode == 1
+        assert '"s3://other"' in refused.stderr and "keep list" in refused.stderr, refused.stderr
+    assert headrace_json("keep", "stat", "--keep-dir", tmp_path / "cache")["objects"] > 0
+    purged = headrace("keep", "purge", "--keep-dir", tmp_path / "cache", "--store", str(pictures))
+    assert purged.returncode == 0 and not purged.stdout.startswith("removed 0"), purged.stdout
+
+
+@pytest.mark.parametrize("option", ["--batch", "--epochs", "--world-size", "--requests", "--depth"])
+def test_a_job_of_nothing_is_a_usage_error(pictures, option):
+    refused = headrace("read", pictures, "--no-decode", option, "0")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"headrace: invalid: {option}: 0 is below 1"), refused.stderr

@@ -63,6 +63,7 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
   add_reading_options(app, data.open, group);
   app.add_option("--threads", data.loader.threads, "Decode threads [all processors]")->group(group);
   app.add_option("--batch", data.loader.batch, "Samples a step, on each rank")
+      ->check(at_least_one())
       ->capture_default_str()
       ->group(group);
   app.add_option("--shuffle", words.shuffle, "global, blocks, node or none; as in headrace read")
@@ -111,6 +112,7 @@ void add_training(CLI::App& app, TrainOptions& options, Words& words) {
   app.add_option("--num-classes", options.learner.classes, "[as many as the data set names]")
       ->group(group);
   app.add_option("--epochs", options.data.loader.epochs, "Times that each sample is seen")
+      ->check(at_least_one())
       ->capture_default_str()
       ->group(group);
   app.add_option("--seed", options.data.loader.seed, "Of order, augmentation and first weights")
@@ -178,6 +180,15 @@ Result<void> check_rates(const TrainOptions& options) {
   return {};
 }
 
+Result<void> check_channels(std::string_view option, std::size_t given,
+                            const Transform& transform) {
+  const std::size_t channels = transform.grey ? 1 : 3;
+  if (given == 0 || given == 1 || given == channels) return {};
+  return Error(Code::invalid,
+               fmt::format("{} has {} numbers for {} channels", option, given, channels),
+               "give one for each channel, or one for all");
+}
+
 Result<void> interpret(const Words& words, TrainOptions& options) {
   HEADRACE_TRY(check_rates(options));
   LoaderOptions& loader = options.data.loader;
@@ -195,6 +206,8 @@ Result<void> interpret(const Words& words, TrainOptions& options) {
       set_image_shape(words.image_shape.empty() ? shape : words.image_shape, loader.transform));
   HEADRACE_TRY(loader.transform.augment,
                parse_augment(words.augment.empty() ? augment : words.augment));
+  HEADRACE_TRY(check_channels("--mean", words.mean.size(), loader.transform));
+  HEADRACE_TRY(check_channels("--std", words.deviation.size(), loader.transform));
   for (std::size_t i = 0; i < 3; ++i) {  // one number holds for all channels
     if (!words.mean.empty()) {
       loader.transform.mean[i] = words.mean[std::min(i, words.mean.size() - 1)];
@@ -227,7 +240,8 @@ Result<int> train_and_print(const TrainOptions& options, bool json, const std::s
   };
   HEADRACE_TRY(const TrainResult result, train(options, *group, log, stop));
   for (const auto& notice : result.notices) {
-    fmt::print(stderr, "headrace train: notice: {} ({} times)\n", notice.text, notice.count);
+    const auto times = notice.count == 1 ? "" : fmt::format(" ({} times)", notice.count);
+    fmt::print(stderr, "headrace train: notice: {}{}\n", notice.text, times);
   }
   if (json && speaks) fmt::print("{}\n", result.summary.dump());
   return result.ended == Ended::stopped ? kStoppedExit : 0;
