@@ -123,8 +123,11 @@ def make_cold(paths):
         with path.open("rb") as file:
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    listed = subprocess.run(["fincore", "--bytes", "--noheadings", "--output", "PAGES", *paths],
-                            check=True, capture_output=True, text=True).stdout.split()
+    listed = []
+    for begin in range(0, len(paths), 1000):  # a command line has its limit
+        listed += subprocess.run(["fincore", "--bytes", "--noheadings", "--output", "PAGES",
+                                  *paths[begin:begin + 1000]],
+                                 check=True, capture_output=True, text=True).stdout.split()
     pages = sum(map(int, listed))
     if len(listed) != len(paths) or pages:
         sys.exit(f"not cold: {pages} pages of {len(paths)} files stay in the page cache")

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "headrace/job/cli_selection.h"
 #include "headrace/job/warm.h"
 #include "progress_line.h"
 #include "source_options.h"
@@ -15,6 +16,7 @@ namespace {
 
 struct Arguments {
   JobOptions job;
+  std::vector<std::string> uris;
   bool json = false;
 };
 
@@ -27,7 +29,10 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
                             now.waits_for.empty() ? "" : "  waits for " + now.waits_for));
     };
   }
-  HEADRACE_TRY(const WarmReport report, warm(arguments.job, show, stop));
+  JobOptions job = arguments.job;
+  job.uri = arguments.uris.front();
+  job.with.assign(arguments.uris.begin() + 1, arguments.uris.end());
+  HEADRACE_TRY(const WarmReport report, warm(job, show, stop));
   line.clear();
   const bool whole = report.not_kept_bytes == 0;
   if (arguments.json) {
@@ -62,7 +67,10 @@ void add_keep_warm(CLI::App& keep, Invocation& invocation) {
       keep.add_subcommand("warm", "Fill the cache with a set before it is needed");
   auto arguments = std::make_shared<Arguments>();
   JobOptions& job = arguments->job;
-  command->add_option("uri", job.uri, "s3://bucket/prefix, as the job will name it")->required();
+  command
+      ->add_option("uri", arguments->uris,
+                   "s3://bucket/prefix, as the job will name it; several, if it has several")
+      ->required();
   command->add_option("--keep-dir", job.keep_dir,
                       "Cache directory; else $HEADRACE_KEEP_DIR, else ~/.cache/headrace");
   command->add_option("--keep-size,--keep-bytes", job.keep_bytes, "The cache's limit, such as 50G")
@@ -71,12 +79,15 @@ void add_keep_warm(CLI::App& keep, Invocation& invocation) {
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   add_source_options(*command, job.open);
+  add_selection_options(*command, job.loader.selection);
   command->footer(
       "Examples:\n"
       "  headrace keep warm s3://bucket/train\n"
       "  headrace keep warm s3://bucket/train --keep-dir /nvme/headrace --keep-size 200G\n"
-      "What is kept already is read and verified, not fetched. Exit code 1 if something found no\n"
-      "place.");
+      "  headrace keep warm s3://bucket/photos s3://bucket/drawings --class-weights other=0\n"
+      "Of classes and samples with weights, and of sets with shares, what a job with the same\n"
+      "options can draw in some epoch is fetched. What is kept already is read and verified,\n"
+      "not fetched. Exit code 1 if something found no place.");
   command->callback([&invocation, arguments] {
     invocation.run = [arguments](const std::stop_token& stop) { return run(*arguments, stop); };
   });

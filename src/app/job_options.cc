@@ -4,6 +4,7 @@
 #include <map>
 
 #include "headrace/base/cli_numbers.h"
+#include "headrace/job/cli_selection.h"
 #include "source_options.h"
 
 namespace headrace::app {
@@ -25,7 +26,8 @@ void add_where(CLI::App& command, JobArguments& a) {
       "--mode", a.mode,
       "direct, file, stream, keep, fastfile or pipe (default: keep for s3://, else direct)");
   command.add_option("--local", a.job.local,
-                     "direct: the copy of URI to read; file: where the copy is put and kept");
+                     "direct: the copy of URI to read; file: where the copy is put and kept, of "
+                     "several sets each in a folder of its own");
   command.add_option("--keep-dir", a.job.keep_dir,
                      "keep: the cache's folder (default: $HEADRACE_KEEP_DIR or ~/.cache/headrace)");
   command
@@ -66,31 +68,6 @@ void add_where(CLI::App& command, JobArguments& a) {
                      "The file it is kept in (default: in $HEADRACE_SNAPSHOT_DIR or "
                      "~/.cache/headrace-snapshots)");
   add_source_options(command, a.job.open);
-}
-
-void add_selection(CLI::App& command, JobArguments& a) {
-  SelectionOptions& selection = a.job.loader.selection;
-  auto* const repeat =
-      command
-          .add_option("--repeat", selection.proportions.repeat,
-                      "How often each set comes in an epoch, a number a set: 1,0.5")
-          ->delimiter(',')
-          ->allow_extra_args(false);
-  command
-      .add_option("--shares", selection.proportions.shares,
-                  "What of an epoch is of each set, a number a set: 0.7,0.3")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->excludes(repeat);
-  command.add_option("--epoch-samples", selection.proportions.epoch_samples,
-                     "Length of an epoch, in samples (default: the sets', as often as they come)");
-  command
-      .add_option("--class-weights", a.class_weights,
-                  "How often samples of a class come, against the others: CLASS=2.5,…")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--sample-weights", selection.sample_weights,
-                     "File with a weight for each sample, one a line, in canonical order");
 }
 
 void add_order(CLI::App& command, JobArguments& a) {
@@ -193,10 +170,6 @@ Result<JobOptions> JobArguments::to_options() const {
     options.uri = uris.front();
     options.with.assign(uris.begin() + 1, uris.end());
   }
-  for (const std::string& text : class_weights) {
-    HEADRACE_TRY(auto weight, parse_class_weight(text));
-    loader.selection.class_weights.push_back(std::move(weight));
-  }
   if (!mode.empty()) {
     HEADRACE_TRY(options.mode, parse_mode(mode));
   }
@@ -236,7 +209,7 @@ void check_job_options(const JobArguments& arguments) {
 void add_job_options(CLI::App& command, JobArguments& arguments) {
   add_where(command, arguments);
   add_order(command, arguments);
-  add_selection(command, arguments);
+  add_selection_options(command, arguments.job.loader.selection);
   add_work(command, arguments);
   add_pixels(command, arguments);
 }

@@ -21,7 +21,6 @@ namespace headrace::app {
 struct JobArguments {
   JobOptions job;
   std::vector<std::string> uris;
-  std::vector<std::string> class_weights;
   std::string mode;
   std::string snapshot;
   std::string shuffle = "global";

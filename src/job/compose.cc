@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/job/compose.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "headrace/base/cache_folder.h"
+#include "headrace/base/digest.h"
 #include "headrace/base/shared_metrics.h"
 #include "headrace/base/uri.h"
 #include "headrace/consumers/pipe/pipe_feed.h"
@@ -39,6 +42,13 @@ class IndexFolder final : public SideStore {
 
   const std::unique_ptr<SideStore> below_;
 };
+
+/// Where the copy of one of several sets lies: by its name, and told from others of that name.
+std::string folder_of_copy(std::string_view uri) {
+  const std::string hash = hash_bytes(as_byte_span(uri)).to_hex().substr(0, 8);
+  while (uri.ends_with('/')) uri.remove_suffix(1);
+  return fmt::format("{}-{}", uri.substr(uri.rfind('/') + 1), hash);
+}
 
 /// Builds one job's stores, from the origin upwards.
 class Composer {
@@ -349,6 +359,7 @@ Result<Composition> compose(const JobOptions& options, Context& context,
   made.members.reserve(uris.size());
   for (const std::string& uri : uris) {
     one.uri = uri;
+    if (!options.local.empty()) one.local = options.local + "/" + folder_of_copy(uri);
     HEADRACE_TRY(auto member, Composer(one, context, fd, stop).run().at(uri));
     made.place += made.members.empty() ? member.place : " + " + member.place;
     sets.push_back({member.dataset.get(), uri});

@@ -74,10 +74,11 @@ Result<void> check_several(const JobOptions& options, Mode mode) {
     return Error(Code::invalid, "--snapshot-file belongs to one set, and this job has several",
                  "leave it out: without it each set's listing is kept in a file of its own");
   }
-  if (options.local.empty() && options.open.list.empty()) return {};
+  const bool one_copy = !options.local.empty() && mode == Mode::direct;
+  if (!one_copy && options.open.list.empty()) return {};
   return Error(Code::invalid,
                fmt::format("{} belongs to one set, and this job has several",
-                           options.local.empty() ? "--list" : "--local"),
+                           one_copy ? "--local" : "--list"),
                "name the copies or the manifests themselves as the sets");
 }
 

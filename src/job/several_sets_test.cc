@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 
 #include "headrace/job/job.h"
+#include "headrace/job/warm.h"
 #include "headrace/records/joined/joined.h"
 #include "headrace/storage/testing/temporary_folder.h"
 
@@ -246,6 +248,54 @@ TEST_F(SeveralSets, NameABadSampleByItsOwnSet) {
                                         uri("second"))),
             std::string::npos)
       << text.str();
+}
+
+TEST_F(SeveralSets, AreCopiedSideBySide) {
+  const auto wanted = run(options({"whole"}));
+  auto job = options({"first", "second"}, Mode::file);
+  job.local = (root_.path() / "copies").string();
+  expect_same(run(job), wanted);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(job.local))
+    names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_TRUE(names[0].starts_with("first-") && names[1].starts_with("second-")) << names[0];
+  expect_same(run(job), wanted);  // of the copies that are there by now
+}
+
+TEST_F(SeveralSets, AreWarmedTogether) {
+  auto job = options({"first", "second"}, Mode::keep);
+  const auto filled = warm(job, {}, {});
+  ASSERT_TRUE(filled.ok()) << filled.error().to_string();
+  EXPECT_EQ(filled->samples, 30U);
+  EXPECT_EQ(filled->not_kept_bytes, 0U);
+  EXPECT_GT(filled->fetched_bytes, 0U);
+  const auto again = warm(job, {}, {});
+  EXPECT_GT(again->present_bytes, filled->present_bytes);
+  expect_same(run(job), run(options({"whole"})));
+}
+
+// What can be drawn in some epoch is fetched, once, and nothing else.
+TEST_F(SeveralSets, AreWarmedAsFarAsTheyAreDrawn) {
+  auto job = options({"first", "second"}, Mode::keep);
+  job.loader.selection.proportions = {.shares = {5, 1}, .epoch_samples = 7};
+  job.loader.selection.class_weights = {{"c1", 0}, {"c2", 0.001}};
+  auto filled = warm(job, {}, {});
+  ASSERT_TRUE(filled.ok()) << filled.error().to_string();
+  EXPECT_EQ(filled->samples, 24U);
+  job.loader.selection = {};
+  job.loader.selection.proportions.repeat = {0, 3};
+  job.keep_dir += "-2";
+  filled = warm(job, {}, {});
+  ASSERT_TRUE(filled.ok()) << filled.error().to_string();
+  EXPECT_EQ(filled->samples, 18U);
+  job.loader.selection.proportions.repeat = {-1, 3};
+  EXPECT_EQ(warm(job, {}, {}).error().code(), Code::invalid);
+  job = options({"first", "second"}, Mode::keep);
+  job.open.list = "train.lst";
+  EXPECT_NE(warm(job, {}, {}).error().to_string().find("--list belongs to one set"),
+            std::string::npos);
 }
 
 TEST_F(SeveralSets, SayWhatTheyCannotHave) {

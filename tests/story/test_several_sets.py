@@ -7,6 +7,7 @@ import shutil
 import pytest
 import sets
 from cli import headrace, headrace_json
+from striped import SIDE, striped_folder
 
 FAST = ["--batch", "8", "--no-decode"]
 EPOCH = ("order_digest", "set_digest", "asked", "delivered")
@@ -79,3 +80,51 @@ def test_what_does_not_fit_is_said(parts):
             (["--shares", "0,0,0"], "no sample has a weight")):
         done = headrace("read", *parts, *FAST, *arguments)
         assert done.returncode != 0 and why in done.stderr, (arguments, done.stderr)
+
+
+@pytest.fixture(scope="module")
+def striped(tmp_path_factory) -> list[pathlib.Path]:
+    """Two sets for training that share two classes."""
+    root = tmp_path_factory.mktemp("striped")
+    return [striped_folder(root / "plain", 2, 12, seed=1), striped_folder(root / "more", 3, 10, seed=2)]
+
+
+MIXED = ["--shares", "0.6,0.4", "--epoch-samples", "40", "--class-weights", "class-1=2", "--batch", "8",
+         "--seed", "3", "--epochs", "2"]
+
+
+def test_training_on_two_sets_sees_what_read_reads_whatever_the_mode(striped, tmp_path):
+    learn = ["--model", "resnet20", "--image-shape", f"1,{SIDE},{SIDE}", "--augment", "none", "--lr", "0.01",
+             "--torch-threads", "1", "--losses", "--num-classes", "3"]
+    runs = [headrace_json("train", "--data", *striped, *MIXED, *learn, *mode) for mode in (
+        [], ["--mode", "keep", "--keep-dir", tmp_path / "keep"], ["--mode", "file", "--local", tmp_path / "copy"])]
+    losses = [[epoch["losses"] for epoch in run["epochs"]] for run in runs]
+    assert [len(epoch) for epoch in losses[0]] == [5, 5]
+    assert losses[1] == losses[0] and losses[2] == losses[0]
+    read = headrace_json("read", *striped, *MIXED, "--no-decode")
+    for name in ("order_digest", "set_digest"):
+        assert [epoch[name] for epoch in runs[0]["epochs"]] == [epoch[name] for epoch in read["epochs"]]
+    alone = headrace_json("train", "--data", striped[0], *MIXED[2:], *learn)
+    assert alone["epochs"][0]["losses"] != losses[0][0]
+
+
+def test_a_training_on_two_sets_goes_on_as_itself_only(striped, tmp_path):
+    job = ["train", "--data", *striped, "--model", "resnet20", "--image-shape", f"1,{SIDE},{SIDE}", "--torch-threads",
+           "1", "--checkpoint", tmp_path / "run"]
+    headrace_json(*job, *MIXED[:-1], "1")
+    other = headrace(*job, "--resume", "--shares", "0.5,0.5", *MIXED[2:])
+    assert other.returncode == 1 and "other proportions or weights" in other.stderr
+    assert headrace_json(*job, "--resume", *MIXED)["resumed"]
+
+
+def test_what_warm_kept_of_several_sets_is_all_that_read_needs(striped, tmp_path):
+    keep = ["--keep-dir", tmp_path / "keep", "--format", "folder"]  # else one picture is looked at
+    mix = ["--class-weights", "class-0=0,class-1=0.5"]
+    warmed = headrace_json("keep", "warm", *striped, *keep, *mix)
+    assert warmed["samples"] == 12 + 20
+    read = headrace_json("read", *striped, "--mode", "keep", *keep, *mix, "--no-decode", "--epochs", "3")
+    assert [epoch["bytes_origin"] for epoch in read["epochs"]] == [0, 0, 0]
+    seen = sum(epoch["delivered"] for epoch in read["epochs"])
+    assert seen == 3 * 54
+    rest = headrace_json("read", *striped, "--mode", "keep", *keep, "--no-decode")
+    assert rest["epochs"][0]["bytes_origin"] > 0, "class-0 was not fetched"

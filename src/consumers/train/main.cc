@@ -13,6 +13,7 @@
 #include "headrace/base/cli_numbers.h"
 #include "headrace/base/signal_stop.h"
 #include "headrace/consumers/train/train_job.h"
+#include "headrace/job/cli_selection.h"
 #include "headrace/records/cli_reading.h"
 
 namespace {
@@ -26,10 +27,12 @@ constexpr const char* kExamples = R"(Examples:
     --image-shape 3,32,32 --epochs 30 --lr-step 15,25 --checkpoint run
   headrace train --data s3://bucket/train --val s3://bucket/val --model resnet50 \
     --mode keep --epochs 20 --batch 64 --schedule cosine --warmup 1 --checkpoint run --resume
+  headrace train --data photos drawings --shares 0.8,0.2 --epoch-samples 100000 --val val
   torchrun --no-python --nproc-per-node 2 headrace train --data pictures --model resnet18)";
 
 /// The command line's words, before they are turned into options.
 struct Words {
+  std::vector<std::string> sets;
   std::string mode, image_shape, augment, schedule = "step", lr_step, on_bad = "error",
                                           shuffle = "global";
   std::vector<float> mean, deviation;
@@ -39,7 +42,9 @@ struct Words {
 void add_data(CLI::App& app, TrainOptions& options, Words& words) {
   const std::string group = "Data";
   JobOptions& data = options.data;
-  app.add_option("--data", data.uri, "Training pictures: a path or s3://bucket/prefix")
+  app.add_option(
+         "--data", words.sets,
+         "Training pictures: a path or s3://bucket/prefix; several are trained on as one set")
       ->required()
       ->group(group);
   app.add_option("--val", options.validation, "Validation pictures, scored after each epoch")
@@ -61,6 +66,7 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
                "Leave out pictures that lie beside the class folders")
       ->group(group);
   add_reading_options(app, data.open, group);
+  add_selection_options(app, data.loader.selection, group);
   app.add_option("--threads", data.loader.threads, "Decode threads [all processors]")->group(group);
   app.add_option("--batch", data.loader.batch, "Samples a step, on each rank")
       ->check(at_least_one())
@@ -191,6 +197,8 @@ Result<void> check_channels(std::string_view option, std::size_t given,
 
 Result<void> interpret(const Words& words, TrainOptions& options) {
   HEADRACE_TRY(check_rates(options));
+  options.data.uri = words.sets.front();
+  options.data.with.assign(words.sets.begin() + 1, words.sets.end());
   LoaderOptions& loader = options.data.loader;
   const bool small = options.learner.model == "resnet20";
   const std::string shape = small ? "3,32,32" : "3,224,224";
