@@ -63,6 +63,29 @@ Result<void> prepare(const CompareSpec& spec, const std::stop_token& stop) {
       .at(program);
 }
 
+namespace {
+
+/// Of all sets that are joined to one.
+SetInfo joined_info(const SetSpec& set, const std::map<std::string, SetInfo>& infos) {
+  SetInfo all = infos.at(set.uri);
+  for (const auto& uri : set.with) {
+    const SetInfo& info = infos.at(uri);
+    if (info.format != all.format) all.format = "joined";
+    all.samples += info.samples;
+    all.bytes += info.bytes;
+  }
+  return all;
+}
+
+std::uint64_t bytes_of(const Row& row, const Table& table) {
+  for (std::size_t i = 0; i < table.sets.size(); ++i) {
+    if (table.spec.sets[i].uri == row.uri) return table.sets[i].bytes;
+  }
+  return 0;
+}
+
+}  // namespace
+
 Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& options,
                            const std::stop_token& stop) {
   // Everything that can be wrong with the question is found before the first run.
@@ -77,8 +100,10 @@ Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& option
   std::map<std::string, SetInfo> infos;
   for (const auto& table : spec.tables) {
     for (const auto& set : table.sets) {
-      if (infos.contains(set.uri)) continue;
-      HEADRACE_TRY(infos[set.uri], options.look(set.uri, table.open, stop));
+      for (const auto& uri : set.uris()) {
+        if (infos.contains(uri)) continue;
+        HEADRACE_TRY(infos[uri], options.look(uri, table.open, stop));
+      }
     }
   }
 
@@ -90,11 +115,11 @@ Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& option
   for (const auto& asked : spec.tables) {
     Table table;
     table.spec = asked;
-    for (const auto& set : asked.sets) table.sets.push_back(infos[set.uri]);
+    for (const auto& set : asked.sets) table.sets.push_back(joined_info(set, infos));
     HEADRACE_TRY(table.rows, run_table(asked, table.sets, runner, stop));
     for (auto& row : table.rows) {
       HEADRACE_TRY(mark_fitted(row, media));
-      if (found.instance) price_row(row, infos[row.uri].bytes, prices, *found.instance);
+      if (found.instance) price_row(row, bytes_of(row, table), prices, *found.instance);
       table.facts.push_back(book.facts(row.mode, row.format));
     }
     table.recommendation = recommend(table.rows, book);

@@ -77,6 +77,7 @@ Json table_json(const Table& table) {
     const auto& info = table.sets[i];
     sets.push_back({{"uri", table.spec.sets[i].uri},
                     {"local", table.spec.sets[i].local},
+                    {"with", table.spec.sets[i].with},
                     {"format", info.format},
                     {"samples", info.samples},
                     {"bytes", info.bytes}});

@@ -55,12 +55,19 @@ bool in_bucket(const std::string& uri) {
   return parsed.ok() && parsed->scheme == Scheme::s3;
 }
 
+bool any_in_bucket(const std::vector<std::string>& uris) {
+  return std::any_of(uris.begin(), uris.end(), in_bucket);
+}
+
 /// What makes a mode impossible on a set; empty if nothing does.
 std::string obstacle(Mode mode, const SetSpec& set, const SetInfo& info) {
-  if (mode == Mode::direct && in_bucket(set.uri) && set.local.empty()) {
+  if (mode == Mode::direct && any_in_bucket(set.uris()) && set.local.empty()) {
     return "needs a copy on a disk or mount of this machine: --local PATH";
   }
   if (std::string why = why_not_here(mode); !why.empty()) return why;
+  if (mode == Mode::pipe && !set.with.empty()) {
+    return "a pipe carries one set, and this job has several";
+  }
   const bool pictures = info.format == "folder" || info.format == "lst" || info.format == "csv";
   if (mode == Mode::pipe && pictures) {
     return "needs packing (headrace pack) or pairs of picture and label: a pipe of bare pictures "
@@ -142,10 +149,14 @@ class TableRun {
  private:
   /// What direct reads, a URI in the file system, and the server's files.
   std::vector<std::string> files_of(const Plan& plan) const {
-    const bool bucket = in_bucket(plan.set->uri);
-    if (plan.mode == Mode::direct && !plan.set->local.empty()) return {plan.set->local};
-    if (!bucket) return {path_of(plan.set->uri)};
-    return options_.server_data;
+    if (plan.mode == Mode::direct && !plan.set->local.empty()) return plan.set->locals();
+    std::vector<std::string> files;
+    for (const auto& uri : plan.set->uris()) {
+      if (!in_bucket(uri)) files.push_back(path_of(uri));
+    }
+    if (any_in_bucket(plan.set->uris()))
+      files.insert(files.end(), options_.server_data.begin(), options_.server_data.end());
+    return files;
   }
   static std::string path_of(const std::string& uri) {
     const auto parsed = parse_uri(uri);
@@ -154,10 +165,12 @@ class TableRun {
 
   std::vector<std::string> arguments(const Plan& plan, const Scratch& scratch) const {
     auto argv = options_.program;
-    argv.insert(argv.end(), {plan.set->uri, "--mode", plan.row.mode});
-    if (plan.mode == Mode::direct && !plan.set->local.empty()) {
-      argv.insert(argv.end(), {"--local", plan.set->local});
-    }
+    const bool copies = plan.mode == Mode::direct && !plan.set->local.empty();
+    const bool several = !plan.set->with.empty();  // each is then read where its copy is
+    const auto places = copies && several ? plan.set->locals() : plan.set->uris();
+    argv.insert(argv.end(), places.begin(), places.end());
+    argv.insert(argv.end(), {"--mode", plan.row.mode});
+    if (copies && !several) argv.insert(argv.end(), {"--local", plan.set->local});
     if (plan.mode == Mode::file) argv.insert(argv.end(), {"--local", scratch.below("file")});
     if (plan.mode == Mode::keep) argv.insert(argv.end(), {"--keep-dir", scratch.below("keep")});
     if (plan.row.medium != "none") argv.insert(argv.end(), {"--medium", plan.row.medium});

@@ -173,6 +173,20 @@ TEST_F(RunnerTest, ALocalUriIsReadAsItIs) {
   EXPECT_THAT(log()[0], Not(HasSubstr("--local")));
 }
 
+TEST_F(RunnerTest, JoinedSetsAreReadTogetherAndDirectReadsTheirCopies) {
+  table_.sets[0].with = {"s3://b/more"};
+  table_.sets[0].with_local = {(root_ / "set/cat").string()};
+  table_.modes = {Mode::direct, Mode::stream, Mode::pipe};
+  table_.repeats = 1;
+  const auto rows = run("echo \"$answer\"");
+  EXPECT_THAT(log()[0], HasSubstr((root_ / "set").string() + " " + (root_ / "set/cat").string() +
+                                  " --mode direct --epochs"));
+  EXPECT_EQ((*rows)[0].figures->cold, Cold::verified);
+  EXPECT_THAT(log()[1], HasSubstr("s3://b/set s3://b/more --mode stream"));
+  EXPECT_EQ((*rows)[2].status, Status::not_run);
+  EXPECT_THAT((*rows)[2].why, HasSubstr("a pipe carries one set"));
+}
+
 TEST_F(RunnerTest, AStopEndsTheRunAndTheComparison) {
   std::stop_source stop;
   const std::jthread stopper([&] {

@@ -12,14 +12,21 @@
 #include "headrace/advisor/nearest.h"
 #include "headrace/advisor/yaml.h"
 #include "headrace/base/parse_number.h"
+#include "headrace/job/selection_words.h"
 
 namespace headrace::advisor {
 namespace {
+
+constexpr Option of_selection(const SelectionWord& word, Kind kind) {
+  return {word.name, word.value, word.help, kind, Use::read};
+}
 
 constexpr std::array kOptions{
     Option{"modes", "LIST", "of direct, file, stream, keep, fastfile, pipe; all if not given",
            Kind::list, Use::table},
     Option{"local", "PATH", "for direct: a copy of the set on this machine; one a URI", Kind::list,
+           Use::table},
+    Option{"with", "URI", "one more set, joined behind URI; may be given several times", Kind::list,
            Use::table},
     Option{"medium", "NAME",
            "behave like this medium; or MODE=NAME,…,NAME, a medium a mode; a mode may have several",
@@ -52,6 +59,11 @@ constexpr std::array kOptions{
     Option{"seed", "S", "of order and augmentation", Kind::number, Use::read},
     Option{"shuffle", "NAME", "order of the samples: global, blocks, node:N, none", Kind::text,
            Use::read},
+    of_selection(selection_words::repeat, Kind::list),
+    of_selection(selection_words::shares, Kind::list),
+    of_selection(selection_words::epoch_samples, Kind::number),
+    of_selection(selection_words::class_weights, Kind::list),
+    of_selection(selection_words::sample_weights, Kind::text),
     Option{"rank", "R", "this process's part of the job", Kind::number, Use::read},
     Option{"world-size", "W", "parts of the job", Kind::number, Use::read},
     Option{"drop-last", "", "leave an incomplete step out", Kind::flag, Use::read},
@@ -242,16 +254,44 @@ Result<std::vector<SetSpec>> parse_sets(const Values& values) {
   const auto& uris = get(values, "uri");
   const auto& locals = get(values, "local");
   if (uris.empty()) return Error(Code::invalid, "no URI: nothing to compare");
-  if (!locals.empty() && locals.size() != uris.size()) {
+  const auto& with = get(values, "with");
+  if (!with.empty() && uris.size() > 1) {
     return Error(Code::invalid,
-                 fmt::format("{} URIs but {} local copies", uris.size(), locals.size()),
+                 fmt::format("with: one set can have others joined to it, and here are {} forms of "
+                             "one",
+                             uris.size()),
+                 "compare the forms without it, or give one URI");
+  }
+  const std::size_t places = uris.size() + with.size();
+  if (!locals.empty() && locals.size() != places) {
+    return Error(Code::invalid, fmt::format("{} URIs but {} local copies", places, locals.size()),
                  "give one --local a URI, in the same order");
+  }
+  if (!with.empty()) {
+    SetSpec set{uris.front(), locals.empty() ? std::string() : locals.front(), with};
+    if (!locals.empty()) set.with_local.assign(locals.begin() + 1, locals.end());
+    return std::vector{std::move(set)};
   }
   std::vector<SetSpec> sets;
   for (std::size_t i = 0; i < uris.size(); ++i) {
     sets.push_back({uris[i], locals.empty() ? std::string() : locals[i]});
   }
   return sets;
+}
+
+/// What `headrace read` would refuse in each mode.
+Result<void> check_proportions(const Values& values, std::size_t sets) {
+  const auto repeat = split(get(values, "repeat"));
+  const auto shares = split(get(values, "shares"));
+  if (!repeat.empty() && !shares.empty())
+    return Error(Code::invalid, "repeat and shares exclude each other", "leave one out");
+  for (const auto& [name, numbers] : {std::pair("repeat", &repeat), std::pair("shares", &shares)}) {
+    if (numbers->empty() || numbers->size() == sets) continue;
+    return Error(Code::invalid,
+                 fmt::format("{}: {} numbers for {} sets", name, numbers->size(), sets),
+                 "give one number for each set");
+  }
+  return {};
 }
 
 std::vector<std::string> read_flags(const Values& values) {
@@ -262,6 +302,10 @@ std::vector<std::string> read_flags(const Values& values) {
     if (given.empty() || given.front() == "false") continue;
     flags.push_back(fmt::format("--{}", option.name));
     if (option.kind != Kind::flag) flags.push_back(given.front());
+    for (std::size_t i = 1; i < given.size(); ++i) {  // of a list
+      flags.push_back(fmt::format("--{}", option.name));
+      flags.push_back(given[i]);
+    }
   }
   if (get(values, "epochs").empty()) flags.insert(flags.end(), {"--epochs", "3"});
   return flags;
@@ -274,6 +318,7 @@ Result<TableSpec> make_table(const Values& values) {
   TableSpec table;
   table.name = text(values, "name");
   HEADRACE_TRY(table.sets, parse_sets(values));
+  HEADRACE_TRY(check_proportions(values, table.sets.front().uris().size()));
   for (const auto& name : split(get(values, "modes"))) {
     HEADRACE_TRY(const auto mode, parse_mode(name).at("modes"));
     if (std::find(table.modes.begin(), table.modes.end(), mode) == table.modes.end()) {
@@ -338,6 +383,19 @@ Result<Experiment> parse_experiment(std::string_view yaml, std::string_view name
     }
     return experiment;
   });
+}
+
+std::vector<std::string> SetSpec::uris() const {
+  std::vector<std::string> all{uri};
+  all.insert(all.end(), with.begin(), with.end());
+  return all;
+}
+
+std::vector<std::string> SetSpec::locals() const {
+  std::vector<std::string> all;
+  if (!local.empty()) all.push_back(local);
+  all.insert(all.end(), with_local.begin(), with_local.end());
+  return all;
 }
 
 std::vector<std::string> TableSpec::media_of(Mode mode) const {

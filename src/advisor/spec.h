@@ -5,6 +5,7 @@
 ///
 ///     uri: [s3://bucket/raw, s3://bucket/packed]     # forms of one set
 ///     local: [/data/raw, /data/packed]               # for mode direct, in the same order
+///     with: s3://bucket/more                         # more sets, joined behind a single form
 ///     modes: [direct, stream, keep]
 ///     epochs: 3
 ///     tables:                                        # optional: several comparisons, each of
@@ -57,6 +58,12 @@ Result<Experiment> parse_experiment(std::string_view yaml, std::string_view name
 struct SetSpec {
   std::string uri;
   std::string local;  ///< a copy of it on this machine, for mode direct; may be empty
+  std::vector<std::string> with = {};        ///< sets that are joined behind it (JobOptions::with)
+  std::vector<std::string> with_local = {};  ///< their copies; as many, or none
+
+  std::vector<std::string> uris() const;
+  /// Empty if there are no copies.
+  std::vector<std::string> locals() const;
 };
 
 struct TableSpec {

@@ -98,11 +98,28 @@ TEST(Spec, TablesSetOptionsAgain) {
   EXPECT_EQ(spec_of("uri: /d\ntables: [{epochs: 1}, {epochs: 2}]").tables[1].name, "table 2");
 }
 
+TEST(Spec, SetsAreJoinedBehindOneForm) {
+  const auto spec = spec_of(
+      "uri: s3://b/photos\nwith: [s3://b/drawings, /d/maps]\nlocal: [/p, /q, /r]\n"
+      "shares: [0.5, 0.3, 0.2]\nepoch_samples: 100\nclass_weights: [\"cat=2\", \"dog=0.5\"]\n");
+  const auto& table = spec.tables.at(0);
+  ASSERT_EQ(table.sets.size(), 1U);
+  EXPECT_THAT(table.sets[0].uris(), ElementsAre("s3://b/photos", "s3://b/drawings", "/d/maps"));
+  EXPECT_THAT(table.sets[0].locals(), ElementsAre("/p", "/q", "/r"));
+  EXPECT_THAT(table.read_flags, ElementsAre("--shares", "0.5", "--shares", "0.3", "--shares", "0.2",
+                                            "--epoch-samples", "100", "--class-weights", "cat=2",
+                                            "--class-weights", "dog=0.5", "--epochs", "3"));
+  EXPECT_THAT(error_of("uri: [/a, /b]\nwith: /c"), HasSubstr("2 forms"));
+  EXPECT_THAT(error_of("uri: /a\nwith: /c\nlocal: /x"), HasSubstr("2 URIs but 1 local"));
+  EXPECT_THAT(error_of("uri: /a\nwith: /c\nrepeat: 1,2,3"), HasSubstr("3 numbers for 2 sets"));
+  EXPECT_THAT(error_of("uri: /a\nrepeat: 1\nshares: 1"), HasSubstr("exclude each other"));
+}
+
 TEST(Spec, AnUnknownKeyIsNamedWithItsLineAndTheNearestOne) {
   EXPECT_EQ(error_of("uri: /d\nepoch: 3"),
             "e.yaml: line 2: unknown key \"epoch\" (is \"epochs\" meant?)");
   EXPECT_THAT(error_of("uri: /d\nwhatever: 3"), HasSubstr("keys are uri, tables, prepare, modes"));
-  EXPECT_THAT(error_of("uri: /d\ntables: [{name: a, repeat: 2}]"),
+  EXPECT_THAT(error_of("uri: /d\ntables: [{name: a, repats: 2}]"),
               HasSubstr("is \"repeats\" meant?"));
 }
 

@@ -2,6 +2,7 @@
 #include "headrace/advisor/text_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -113,8 +114,8 @@ class Grid {
 std::string set_text(const Table& table, std::size_t set) {
   const auto& spec = table.spec.sets[set];
   const auto& info = table.sets[set];
-  std::string out = fmt::format("\n{}: {}, {} pictures, {}\n", spec.uri, info.format,
-                                with_commas(info.samples), megabytes(info.bytes));
+  std::string out = fmt::format("\n{}: {}, {} pictures, {}\n", fmt::join(spec.uris(), " + "),
+                                info.format, with_commas(info.samples), megabytes(info.bytes));
   const auto full = fmt::format("total x {}", table.spec.scale);
   Grid grid({"mode", "medium", "launch", "samples/s", "first epoch", "later epochs", "total", full,
              "published", "spread", "accel. busy", "cost", "cold"});

@@ -117,6 +117,24 @@ def test_a_training_on_two_sets_goes_on_as_itself_only(striped, tmp_path):
     assert headrace_json(*job, "--resume", *MIXED)["resumed"]
 
 
+def test_comparing_joined_sets_has_the_digests_of_read(striped, tmp_path):
+    mix = [*MIXED, "--size", "16"]
+    done = headrace_json("compare", striped[0], "--with", striped[1], *mix, "--repeats", "1", "--modes",
+                         "direct,file,stream,keep,pipe", "--keep-dir", tmp_path)
+    read = headrace_json("read", *striped, *mix)
+    rows = {row["mode"]: row for row in done["rows"]}
+    assert rows.pop("pipe")["why"] == "a pipe carries one set, and this job has several"
+    assert done["digests_agree"] and len(rows) == 4
+    for row in rows.values():
+        assert row["status"] == "ok", row
+        assert row["order_digests"] == [epoch["order_digest"] for epoch in read["epochs"]]
+        assert row["set_digest"] == read["epochs"][0]["set_digest"]
+    assert done["tables"][0]["sets"][0]["with"] == [str(striped[1])]
+    assert done["tables"][0]["sets"][0]["samples"] == 54
+    usage = headrace("compare", *striped, "--with", striped[1])
+    assert usage.returncode == 2 and "2 forms" in usage.stderr
+
+
 def test_what_warm_kept_of_several_sets_is_all_that_read_needs(striped, tmp_path):
     keep = ["--keep-dir", tmp_path / "keep", "--format", "folder"]  # else one picture is looked at
     mix = ["--class-weights", "class-0=0,class-1=0.5"]
