@@ -63,10 +63,13 @@ std::unique_ptr<Work> Walk::next() {
   work->step = step_;
   const Stretch stretch = plan_.stretch(step_);
   work->items.resize(stretch.count);
+  samples_.resize(stretch.count);
+  for (std::uint64_t i = 0; i < stretch.count; ++i) samples_[i] = plan_.position(stretch, i);
+  order_.at(samples_);
   for (std::uint64_t i = 0; i < stretch.count; ++i) {
     Slot& slot = work->items[i].slot;
     slot.position = plan_.position(stretch, i);
-    slot.sample_id = order_.at(slot.position);
+    slot.sample_id = samples_[i];
     slot.padding = i >= stretch.count - stretch.padded;
   }
   ++step_;

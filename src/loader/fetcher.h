@@ -38,6 +38,7 @@ class Walk {
   std::uint64_t epoch_;
   std::uint64_t step_;
   Order order_;
+  std::vector<std::uint64_t> samples_;  ///< of one step
 };
 
 /// A place's request, as it is asked for the first time.

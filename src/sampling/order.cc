@@ -50,6 +50,16 @@ std::uint64_t Order::at(std::uint64_t position) const {
   return shuffle_.selection == nullptr ? drawn : shuffle_.selection->at(shift_, drawn);
 }
 
+void Order::at(std::span<std::uint64_t> positions) const {
+  if (shuffle_.scheme == Scheme::global) {
+    all_.at(positions);
+  } else {
+    for (std::uint64_t& position : positions) position = shuffled(position);
+  }
+  if (shuffle_.selection == nullptr) return;
+  for (std::uint64_t& drawn : positions) drawn = shuffle_.selection->at(shift_, drawn);
+}
+
 std::uint64_t Order::shuffled(std::uint64_t position) const {
   switch (shuffle_.scheme) {
     case Scheme::none:

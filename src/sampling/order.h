@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "headrace/sampling/permutation.h"
 #include "headrace/sampling/shuffle.h"
@@ -41,6 +42,9 @@ class Order {
   std::uint64_t size() const { return all_.size(); }
   /// The sample at a global position. REQUIRES: position < size()
   std::uint64_t at(std::uint64_t position) const;
+  /// The same of many, in their place, in less time: what `at` gives for each. REQUIRES: each <
+  /// size()
+  void at(std::span<std::uint64_t> positions) const;
   /// The position of a sample: the inverse. REQUIRES: sample < size(), the scheme is not balanced,
   /// there is no selection
   std::uint64_t find(std::uint64_t sample) const;

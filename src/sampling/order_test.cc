@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <numeric>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -18,6 +20,14 @@ Numbers whole(const Order& order) {
     samples.push_back(order.at(position));
   }
   return samples;
+}
+
+/// The same, as the loader's plan asks.
+Numbers whole_at_once(const Order& order) {
+  Numbers positions(order.size());
+  std::iota(positions.begin(), positions.end(), 0);
+  order.at(std::span<std::uint64_t>(positions));
+  return positions;
 }
 
 Numbers numbers_until_end(std::istream& in) {
@@ -41,7 +51,9 @@ TEST(Order, IsTheOneOfTheGoldenFile) {
     in >> seed >> epoch >> size >> mark;
     const Order order(Shuffle::global, seed, epoch, size);
     if (mark == ":") {
-      ASSERT_EQ(numbers_until_end(in), whole(order)) << line;
+      const Numbers golden = numbers_until_end(in);
+      ASSERT_EQ(golden, whole(order)) << line;
+      ASSERT_EQ(golden, whole_at_once(order)) << line;
     } else {
       in >> position >> mark;
       Numbers found{order.at(position)};
@@ -53,6 +65,22 @@ TEST(Order, IsTheOneOfTheGoldenFile) {
     ++lines;
   }
   EXPECT_EQ(lines, 496);
+}
+
+// Sizes on both sides of what is done at once, and just above a power of four, where most walk on.
+TEST(Order, OfManyPositionsIsThatOfEach) {
+  for (const std::uint64_t size : {1U, 2U, 7U, 8U, 9U, 63U, 64U, 65U, 257U, 1025U, 4097U, 20000U}) {
+    const Order order(Shuffle::global, 3, size, size);
+    ASSERT_EQ(whole_at_once(order), whole(order)) << size;
+  }
+  const Order order(Shuffle::global, 9, 1, std::uint64_t{1} << 50U);
+  Numbers positions;
+  for (std::uint64_t i = 0; i < 200; ++i)
+    positions.push_back(i * i * 5'629'499'534'213U % order.size());
+  Numbers samples = positions;
+  order.at(std::span<std::uint64_t>(samples));
+  for (std::size_t i = 0; i < positions.size(); ++i) ASSERT_EQ(samples[i], order.at(positions[i]));
+  order.at(std::span<std::uint64_t>());
 }
 
 // Promise O2: Every epoch has each sample exactly once, unless it is drawn by class, by weight or
