@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "headrace/base/looks_like.h"
 #include "headrace/decode/png_picture.h"
 #include "headrace/decode/webp_picture.h"
 
@@ -35,11 +36,7 @@ Error not_decodable(ByteSpan bytes, PictureFormat format) {
             "store it as JPEG, PNG or WebP"};
   }
   if (bytes.empty()) return {Code::corrupt, "empty: 0 bytes"};
-  std::string start;
-  for (const auto byte : bytes.first(std::min<std::size_t>(bytes.size(), 8))) {
-    start += fmt::format(" {:02x}", std::to_integer<int>(byte));
-  }
-  return {Code::corrupt, fmt::format("not a picture in a known format: it starts with{}", start),
+  return {Code::corrupt, "not a picture in a known format: " + begins_with_what(bytes),
           "store it as JPEG, PNG or WebP"};
 }
 

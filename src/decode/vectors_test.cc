@@ -130,7 +130,7 @@ TEST(Vectors, ContentDecidesAndNotTheName) {
   EXPECT_EQ(report.format, PictureFormat::png);
   const auto none = report_picture(as_byte_span("<html>404</html>"));
   EXPECT_FALSE(none.decodes);
-  EXPECT_NE(none.reason.find("it starts with 3c 68 74 6d"), std::string::npos) << none.reason;
+  EXPECT_NE(none.reason.find("it begins with 3c 68 74 6d 6c"), std::string::npos) << none.reason;
   EXPECT_NE(report_picture({}).reason.find("0 bytes"), std::string::npos);
 }
 

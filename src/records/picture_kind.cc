@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "headrace/base/looks_like.h"
 #include "headrace/records/picture_end.h"
 
 namespace headrace {
@@ -52,13 +53,13 @@ bool is_picture_name(std::string_view name) {
   return std::ranges::find(kSuffixes, suffix) != kSuffixes.end();
 }
 
-std::string_view picture_problem(ByteSpan bytes) {
+std::string picture_problem(ByteSpan bytes) {
   const std::string_view kind = picture_kind(bytes);
   if (kind == "empty") return "an empty picture";
-  if (kind == "unknown") return "no picture: its first bytes are of no known kind";
-  if (kind == "jpeg") return jpeg_end_problem(bytes);
-  if (kind == "png") return png_end_problem(bytes);
-  if (kind == "webp") return webp_end_problem(bytes);
+  if (kind == "unknown") return "no picture of a known kind: " + begins_with_what(bytes);
+  if (kind == "jpeg") return std::string(jpeg_end_problem(bytes));
+  if (kind == "png") return std::string(png_end_problem(bytes));
+  if (kind == "webp") return std::string(webp_end_problem(bytes));
   return {};
 }
 

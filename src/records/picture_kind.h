@@ -2,6 +2,7 @@
 /// \file What an encoded picture is, from its first bytes. Pure; nothing is decoded.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "headrace/base/bytes.h"
@@ -19,6 +20,6 @@ bool is_picture_name(std::string_view name);
 
 /// Empty if nothing is wrong as far as can be told without decoding: a known kind, which is there
 /// to its end (picture_end.h).
-std::string_view picture_problem(ByteSpan bytes);
+std::string picture_problem(ByteSpan bytes);
 
 }  // namespace headrace

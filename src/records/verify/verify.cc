@@ -133,7 +133,7 @@ class Verifier {
       if (!decoded) return Error(Code::corrupt, decoded.error().cause());
       size = *decoded;
     } else if (const auto problem = picture_problem(payload); !problem.empty()) {
-      return Error(Code::corrupt, std::string(problem));
+      return Error(Code::corrupt, problem);
     }
     return Looked{.sample = std::move(sample), .size = size};
   }
