@@ -13,6 +13,7 @@
 #include "headrace/advisor/result_json.h"
 #include "headrace/advisor/text_report.h"
 #include "headrace/advisor/yaml.h"
+#include "headrace/job/cli_scan_line.h"
 #include "progress_line.h"
 
 namespace headrace::app {
@@ -128,7 +129,11 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   options.version = HEADRACE_VERSION;
   options.runner.program = {self.string(), "read"};
   options.runner.on_run = [&line](const advisor::Progress& progress) { line.show(progress); };
-  options.look = advisor::look_at_set;
+  options.look = [](const std::string& uri, OpenOptions open, const std::stop_token& ended) {
+    ScanLine scan;
+    open.scanning = &scan.progress();
+    return advisor::look_at_set(uri, open, ended);
+  };
   if (!spec.prepare.empty()) {
     fmt::print(stderr, "headrace: preparing: {}\n", fmt::join(spec.prepare, " "));
     HEADRACE_TRY(advisor::prepare(spec, stop));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "headrace/job/cli_scan_line.h"
 #include "headrace/job/cli_selection.h"
 #include "headrace/job/warm.h"
 #include "progress_line.h"
@@ -32,6 +33,8 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   JobOptions job = arguments.job;
   job.uri = arguments.uris.front();
   job.with.assign(arguments.uris.begin() + 1, arguments.uris.end());
+  ScanLine scan;
+  job.open.scanning = &scan.progress();
   HEADRACE_TRY(const WarmReport report, warm(job, show, stop));
   line.clear();
   const bool whole = report.not_kept_bytes == 0;

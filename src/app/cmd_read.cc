@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "headrace/base/parse_number.h"
+#include "headrace/job/cli_scan_line.h"
 #include "headrace/job/read_job.h"
 #include "job_options.h"
 #include "progress_line.h"
@@ -48,10 +49,14 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   if (!arguments.resume.empty()) {
     HEADRACE_TRY(options.resume, load_read_state(arguments.resume));
   }
+  ScanLine scan;
+  options.job.open.scanning = &scan.progress();
   ProgressLine line;
   ReadHooks hooks;
   if (line.enabled()) {
-    hooks.progress = [&line](const ReadProgress& progress) { line.show(read_progress(progress)); };
+    hooks.progress = [&line, &scan](const ReadProgress& progress) {
+      if (!scan.active()) line.show(read_progress(progress));
+    };
   }
   HEADRACE_TRY(const ReadReport report, run_read(options, hooks, stop));
   line.clear();

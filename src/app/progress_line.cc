@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
-#include <cmath>
 #include <cstdio>
 
 namespace headrace::app {
@@ -21,21 +19,6 @@ void ProgressLine::show(const std::string& text) {
   if (!enabled_) return;
   shown_ = true;
   fmt::print(stderr, "\r\x1b[K{}", text);
-}
-
-std::string human_bytes(double bytes) {
-  constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < units.size(); ++unit) bytes /= 1000;
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 || bytes >= 100 ? 0 : 1, units.at(unit));
-}
-
-std::string human_time(double seconds) {
-  const long whole = std::lround(seconds);
-  if (whole >= 3600) {
-    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  }
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
 }  // namespace headrace::app

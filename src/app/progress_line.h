@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "headrace/base/human.h"
+
 namespace headrace::app {
 
 class ProgressLine {
@@ -23,10 +25,5 @@ class ProgressLine {
   const bool enabled_;
   bool shown_ = false;
 };
-
-/// "1.2 GB", "17 kB".
-std::string human_bytes(double bytes);
-/// "2:05", "1:03:20".
-std::string human_time(double seconds);
 
 }  // namespace headrace::app

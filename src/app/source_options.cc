@@ -2,6 +2,7 @@
 #include "source_options.h"
 
 #include "headrace/base/uri.h"
+#include "headrace/job/cli_scan_line.h"
 #include "headrace/records/cli_reading.h"
 #include "headrace/storage/open_store.h"
 
@@ -26,6 +27,8 @@ Result<Source> open_source(const std::string& text, const Context& context, Open
   Source source;
   HEADRACE_TRY(source.store, open_store(uri, context, {.stop = stop}));
   options.stop = stop;
+  ScanLine line;
+  options.scanning = &line.progress();
   HEADRACE_TRY(source.set, open_dataset(*source.store, context, options));
   return source;
 }

@@ -40,6 +40,7 @@ class StoreSource final : public ByteSource {
     auto answer = answers_.front().get();
     answers_.pop_front();
     HEADRACE_TRY(auto read, std::move(answer));
+    if (options_.count != nullptr) *options_.count += read.bytes.size();
     ask();
     return std::move(read.bytes);
   }

@@ -5,6 +5,7 @@
 /// that a record that lies in one piece is never copied.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -42,7 +43,8 @@ struct StoreSourceOptions {
   /// Nothing is read ahead beyond it; what is asked for is still delivered, to the object's end.
   std::uint64_t ahead_end = ByteRange::kToEnd;
   std::uint64_t piece_bytes = 1U << 20U;
-  unsigned ahead = 3;  ///< pieces asked for before they are needed
+  unsigned ahead = 3;                           ///< pieces asked for before they are needed
+  std::atomic<std::uint64_t>* count = nullptr;  ///< of what was read; may be null
 };
 
 /// Reads an object by ranges, several at a time. The store must outlive the source.

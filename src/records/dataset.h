@@ -21,6 +21,7 @@
 #include "headrace/records/damage.h"
 #include "headrace/records/label_base.h"
 #include "headrace/records/recordio/parts.h"
+#include "headrace/records/scan_progress.h"
 #include "headrace/storage/side_store.h"
 #include "headrace/storage/store.h"
 
@@ -121,6 +122,8 @@ struct OpenOptions {
   bool skip_root_files = false;  ///< files beside the class folders: left out instead of an error
   std::vector<std::string> classes;  ///< authoritative class list (of the training set); empty: own
   SideStore* side_store = nullptr;   ///< where indexes are kept; may be null
+  ScanProgress* scanning =
+      nullptr;  ///< what is read through for an index is counted there, if given
   std::stop_token stop;
 };
 

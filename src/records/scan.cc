@@ -21,10 +21,11 @@ struct Walk {
 /// From the head at `begin` (or, with `search`, from the first that looks like one) until past
 /// `until`.
 Result<Walk> walk(Store& store, const ObjectInfo& object, const Framing& framing,
-                  std::uint64_t begin, std::uint64_t until, bool search,
+                  const ScanOptions& options, std::uint64_t begin, std::uint64_t until, bool search,
                   const std::stop_token& stop) {
   HEADRACE_TRY(auto frames, ShardFrames::make());
-  const auto source = make_store_source(store, object, {.begin = begin, .ahead_end = until}, stop);
+  const auto source = make_store_source(
+      store, object, {.begin = begin, .ahead_end = until, .count = options.count}, stop);
   Window window(*source, begin);
   std::uint64_t at = begin;
   if (search) {
@@ -56,8 +57,9 @@ Result<ShardFrames> scan_file(Store& store, const ObjectInfo& object, const Fram
   std::vector<std::optional<Walk>> walks(count);
   HEADRACE_TRY(parallel_for(count, options.threads, stop,
                             [&](std::size_t i, const std::stop_token& any_stop) -> Result<void> {
-                              HEADRACE_TRY(walks[i], walk(store, object, framing, i * stretch,
-                                                          (i + 1) * stretch, i != 0, any_stop));
+                              HEADRACE_TRY(walks[i],
+                                           walk(store, object, framing, options, i * stretch,
+                                                (i + 1) * stretch, i != 0, any_stop));
                               return {};
                             }));
   HEADRACE_TRY(auto all, ShardFrames::make());
@@ -66,7 +68,7 @@ Result<ShardFrames> scan_file(Store& store, const ObjectInfo& object, const Fram
     const std::uint64_t until = (i + 1) * stretch;
     if (expected >= until) continue;  // one long record, or damage, covers the stretch
     if (i != 0 && !walks[i]->frames.begins_at(expected)) {
-      HEADRACE_TRY(walks[i], walk(store, object, framing, expected, until, false, stop));
+      HEADRACE_TRY(walks[i], walk(store, object, framing, options, expected, until, false, stop));
     }
     HEADRACE_TRY(all.add(walks[i]->frames, expected));
     expected = walks[i]->end;

@@ -8,6 +8,8 @@
 /// so the result is that of one walk from the beginning, whatever the number of threads.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <stop_token>
 
 #include "headrace/records/shard_index.h"
@@ -18,7 +20,8 @@ namespace headrace {
 
 struct ScanOptions {
   unsigned threads = 8;
-  std::uint64_t stretch_bytes = 64U << 20U;  ///< at least; a multiple of 4
+  std::uint64_t stretch_bytes = 64U << 20U;     ///< at least; a multiple of 4
+  std::atomic<std::uint64_t>* count = nullptr;  ///< of bytes that were read; may be null
 };
 
 Result<ShardFrames> scan(Store& store, const ObjectInfo& object, const Framing& framing,

@@ -24,6 +24,15 @@ class Indexer {
         threads_(threads) {}
 
   Result<ShardFrames> index(const ObjectInfo& shard, const std::stop_token& stop) const {
+    HEADRACE_TRY(auto frames, find(shard, stop));
+    // What needed no scan is nothing to wait for.
+    if (options_.scanning != nullptr && frames.source != "scan")
+      options_.scanning->total -= shard.size;
+    return frames;
+  }
+
+ private:
+  Result<ShardFrames> find(const ObjectInfo& shard, const std::stop_token& stop) const {
     if (shard.size == 0) {
       HEADRACE_TRY(auto none, ShardFrames::make());
       if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, none));
@@ -47,14 +56,14 @@ class Indexer {
         return *std::move(whole);
       }
     }
-    HEADRACE_TRY(auto frames, scan(store_, shard, indexing_.framing, {.threads = threads_}, stop));
+    HEADRACE_TRY(auto frames, scan(store_, shard, indexing_.framing,
+                                   {.threads = threads_, .count = count()}, stop));
     if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, frames));
     note(shard, frames);
     keep(shard, frames);
     return frames;
   }
 
- private:
   void note(const ObjectInfo& shard, const ShardFrames& frames) const {
     for (const Damage& damage : frames.damage()) {
       context_.notices->add("damage",
@@ -62,6 +71,10 @@ class Indexer {
                                         object_place(store_.describe(), shard.key), damage.begin,
                                         damage.end - damage.begin, damage.why));
     }
+  }
+
+  std::atomic<std::uint64_t>* count() const {
+    return options_.scanning == nullptr ? nullptr : &options_.scanning->bytes;
   }
 
   SideKey side_key(const ObjectInfo& shard) const {
@@ -103,6 +116,8 @@ Result<ShardIndex> index_shards(Store& store, const Context& context, const Open
   constexpr std::size_t kWave = 32;  // their indexes wait for each other, each in a file
   const bool wide = shards.size() >= kThreads;
   const Indexer indexer(store, context, options, indexing, wide ? 1 : kThreads);
+  if (options.scanning != nullptr)
+    for (const ObjectInfo& shard : shards) options.scanning->total += shard.size;
   HEADRACE_TRY(auto all, ShardIndex::make());
   for (std::size_t begin = 0; begin < shards.size(); begin += kWave) {
     const std::size_t count = std::min(kWave, shards.size() - begin);

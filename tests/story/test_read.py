@@ -2,12 +2,15 @@
 """`headrace read`, `fetch` and `pipe` as users meet them: what they print, how they end, and that
 a job that was broken off goes on as if it had not been."""
 
+import io
 import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
+import tarfile
 import time
 
 import pytest
@@ -176,20 +179,8 @@ def test_ctrl_c_ends_within_a_second_and_saves_the_state(pictures, tmp_path):
 
 
 def test_a_terminal_gets_a_progress_line(pictures):
-    ours, theirs = pty.openpty()
-    job = subprocess.Popen([HEADRACE, "read", pictures, *SMALL, "--accelerator", "emulated:30"],
-                           stdout=subprocess.DEVNULL, stderr=theirs)
-    os.close(theirs)
-    seen = b""
-    try:
-        while chunk := os.read(ours, 4096):
-            seen += chunk
-    except OSError:  # the terminal's end
-        pass
-    finally:
-        os.close(ours)
-    assert job.wait() == 0
-    assert b"samples/s" in seen and b"step" in seen
+    seen = seen_on_a_terminal("read", pictures, *SMALL, "--accelerator", "emulated:30")
+    assert "samples/s" in seen and "step" in seen
 
 
 def test_fetch_copies_names_and_bytes_and_does_nothing_twice(pictures, tmp_path):
@@ -234,3 +225,39 @@ def test_pipe_without_a_reader_stops_within_a_second(packed, tmp_path):
     writer.send_signal(signal.SIGINT)
     assert writer.wait(timeout=20) == 130
     assert time.monotonic() - before < 1
+
+
+def seen_on_a_terminal(*arguments):
+    """What a command writes to stderr, if that is a terminal; its exit code is 0."""
+    ours, theirs = pty.openpty()
+    job = subprocess.Popen([HEADRACE, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            seen += chunk
+    except OSError:  # the terminal's end
+        pass
+    finally:
+        os.close(ours)
+    assert job.wait() == 0
+    return seen.decode()
+
+
+def test_a_container_that_is_scanned_is_seen_to_be(tmp_path):
+    """The medium, all of whose credits are used up, is slow enough for the line to be shown."""
+    picture = sets.picture(1)
+    filling = bytes(1 << 20)
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        for number in range(30):
+            for suffix, content in (("cls", b"1"), ("jpg", picture), ("raw", filling)):
+                member = tarfile.TarInfo(f"{number:03}.{suffix}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+    job = ["read", tmp_path / "x.tar", "--medium", "efs-bursting", "--scale", "1000000", "--size", "16",
+           "--index-dir"]
+    seen = seen_on_a_terminal(*job, tmp_path / "indexes")
+    assert re.search(r"no index yet: scanned [\d.]+ [kM]?B of 3\d\.\d MB, [\d.]+ [kM]?B/s, \d+:\d\d left", seen), seen
+    assert "no index yet" not in seen_on_a_terminal(*job, tmp_path / "indexes"), "the index was kept"
+    piped = headrace(*job, "none")
+    assert piped.returncode == 0 and piped.stderr == ""

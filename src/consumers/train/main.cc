@@ -13,6 +13,7 @@
 #include "headrace/base/cli_numbers.h"
 #include "headrace/base/signal_stop.h"
 #include "headrace/consumers/train/train_job.h"
+#include "headrace/job/cli_scan_line.h"
 #include "headrace/job/cli_selection.h"
 #include "headrace/records/cli_reading.h"
 
@@ -236,7 +237,7 @@ int report(const Error& error) {
   return error.code() == Code::cancelled ? kStoppedExit : 1;
 }
 
-Result<int> train_and_print(const TrainOptions& options, bool json, const std::stop_token& stop) {
+Result<int> train_and_print(TrainOptions options, bool json, const std::stop_token& stop) {
   HEADRACE_TRY(const GroupOptions where, group_from_environment());
   HEADRACE_TRY(const auto group, join_group(where));
   const bool speaks = group->rank() == 0;
@@ -246,6 +247,8 @@ Result<int> train_and_print(const TrainOptions& options, bool json, const std::s
     fmt::print(to, "{}\n", line);
     std::fflush(to);
   };
+  ScanLine scan;
+  options.data.open.scanning = speaks ? &scan.progress() : nullptr;
   HEADRACE_TRY(const TrainResult result, train(options, *group, log, stop));
   for (const auto& notice : result.notices) {
     const auto times = notice.count == 1 ? "" : fmt::format(" ({} times)", notice.count);

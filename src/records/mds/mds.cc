@@ -90,8 +90,8 @@ class MdsSet final : public IndexedSet {
 
 class Opener {
  public:
-  Opener(Store& store, const Context& context, const std::stop_token& stop)
-      : store_(store), context_(context), stop_(stop) {}
+  Opener(Store& store, const Context& context, const OpenOptions& options)
+      : store_(store), context_(context), scanning_(options.scanning), stop_(options.stop) {}
 
   /// The indexes, sorted; that of the root alone if there is one: it may name shards in folders.
   Result<std::vector<ObjectInfo>> find_indexes() {
@@ -145,7 +145,10 @@ class Opener {
     std::uint64_t bytes = 0;
     for (const PlacedShard& one : shards) bytes += one.shard.codec ? one.shard.raw.bytes : 0;
     if (bytes == 0) return {};
-    HEADRACE_TRY(unpacked_, make_unpacked_store(store_));
+    HEADRACE_TRY(unpacked_, make_unpacked_store(store_, scanning_));
+    for (const PlacedShard& one : shards)
+      if (scanning_ != nullptr && one.shard.codec && one.shard.zip)
+        scanning_->total += one.shard.zip->bytes;
     context_.notices->add(
         "unpacked", fmt::format("{} holds compressed shards, which have no random access: {} bytes "
                                 "are unpacked into scratch before the first sample; write the set "
@@ -204,6 +207,7 @@ class Opener {
 
   Store& store_;
   const Context& context_;
+  ScanProgress* const scanning_;
   const std::stop_token& stop_;
   std::unique_ptr<UnpackedStore> unpacked_;
 };
@@ -221,7 +225,7 @@ ContainerKind mds_kind() {
 
 Result<std::unique_ptr<Dataset>> open_mds(Store& store, const Context& context,
                                           const OpenOptions& options) {
-  Opener opener(store, context, options.stop);
+  Opener opener(store, context, options);
   HEADRACE_TRY(const auto indexes, opener.find_indexes());
   std::vector<PlacedShard> shards;
   for (const ObjectInfo& index : indexes) {

@@ -85,8 +85,8 @@ Result<void> check_end(Store& store, const ObjectInfo& shard, const std::string&
 /// Shards that are compressed as a whole, unpacked: they have no random access.
 class Unpacker {
  public:
-  Unpacker(Store& store, const Context& context, const std::stop_token& stop)
-      : store_(store), context_(context), stop_(stop) {}
+  Unpacker(Store& store, const Context& context, const OpenOptions& options)
+      : store_(store), context_(context), scanning_(options.scanning), stop_(options.stop) {}
 
   Result<void> run(std::vector<ObjectInfo>& shards) {
     std::vector<std::optional<Codec>> codecs(shards.size());
@@ -99,7 +99,9 @@ class Unpacker {
                               }));
     if (std::ranges::none_of(codecs, [](const auto& codec) { return codec.has_value(); }))
       return {};
-    HEADRACE_TRY(unpacked_, make_unpacked_store(store_));
+    HEADRACE_TRY(unpacked_, make_unpacked_store(store_, scanning_));
+    for (std::size_t i = 0; scanning_ != nullptr && i < shards.size(); ++i)
+      if (codecs[i]) scanning_->total += shards[i].size;
     std::vector<std::string> failures(shards.size());
     constexpr unsigned kUnpackers = 8;  // each works on one stream, which is one thread's work
     HEADRACE_TRY(parallel_for(shards.size(), kUnpackers, stop_,
@@ -138,6 +140,7 @@ class Unpacker {
 
   Store& store_;
   const Context& context_;
+  ScanProgress* const scanning_;
   const std::stop_token& stop_;
   std::unique_ptr<UnpackedStore> unpacked_;
   std::map<std::string, std::string> failures_;
@@ -188,7 +191,7 @@ Result<std::unique_ptr<Dataset>> open_tar(Store& store, const Context& context,
   HEADRACE_TRY(auto shards, find_containers(store, context, tar_kind(), options.stop));
   HEADRACE_TRY(auto own, read_class_file(store, shards.front().key, options.stop));
   HEADRACE_TRY(auto classes, ClassLabels::make(std::move(own), options.classes, *context.notices));
-  Unpacker unpacker(store, context, options.stop);
+  Unpacker unpacker(store, context, options);
   HEADRACE_TRY(unpacker.run(shards));
   auto unpacked = unpacker.take_store();
   Store& from = unpacked ? static_cast<Store&>(*unpacked) : store;

@@ -34,10 +34,11 @@ std::optional<SeekTable> SeekTables::find(const std::string& key) const {
 }
 
 Result<CompressedShard> index_compressed(Store& store, const ObjectInfo& shard,
-                                         Compression compression, const std::stop_token& stop) {
+                                         Compression compression, const std::stop_token& stop,
+                                         std::atomic<std::uint64_t>* count) {
   HEADRACE_TRY(auto frames, ShardFrames::make());
   SeekTableBuilder builder;
-  const auto file = make_store_source(store, shard, {}, stop);
+  const auto file = make_store_source(store, shard, {.count = count}, stop);
   InflateSource stream(*file, compression, &builder);
   Window window(stream);
   std::uint64_t at = 0;

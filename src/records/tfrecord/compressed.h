@@ -3,6 +3,7 @@
 /// holds, and where in the file reading can begin for each.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -46,9 +47,10 @@ struct CompressedShard {
 };
 
 /// Inflates the shard from its first byte to its last. A stream that is cut off or damaged is
-/// damage at its end, as far as it could be inflated.
+/// damage at its end, as far as it could be inflated. `count`: bytes of the file that were read.
 Result<CompressedShard> index_compressed(Store& store, const ObjectInfo& shard,
-                                         Compression compression, const std::stop_token& stop);
+                                         Compression compression, const std::stop_token& stop,
+                                         std::atomic<std::uint64_t>* count = nullptr);
 
 /// For a SideStore.
 std::vector<std::byte> to_bytes(const CompressedShard& shard);

@@ -25,7 +25,8 @@ struct Content {
 
 class Scratch final : public UnpackedStore {
  public:
-  Scratch(Store& below, ScratchFile file) : below_(below), file_(std::move(file)) {}
+  Scratch(Store& below, ScratchFile file, ScanProgress* scanning)
+      : below_(below), file_(std::move(file)), scanning_(scanning) {}
 
   std::string describe() const override { return below_.describe(); }
 
@@ -75,7 +76,9 @@ class Scratch final : public UnpackedStore {
   /// The size of what is inside; what is damaged goes into `failure`.
   Result<std::uint64_t> fill(Content& content, const ObjectInfo& object, Codec codec,
                              std::uint64_t most, const std::stop_token& stop) {
-    const auto compressed = make_store_source(below_, object, {}, stop);
+    const StoreSourceOptions reading = {.count =
+                                            scanning_ == nullptr ? nullptr : &scanning_->bytes};
+    const auto compressed = make_store_source(below_, object, reading, stop);
     const auto source = make_unpacking_source(*compressed, codec, most);
     Buffer piece(Content::kPiece);
     std::size_t filled = 0;
@@ -127,15 +130,16 @@ class Scratch final : public UnpackedStore {
 
   Store& below_;
   ScratchFile file_;
+  ScanProgress* const scanning_;
   mutable Mutex mutex_;
   std::map<std::string, std::shared_ptr<const Content>> contents_ HEADRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
-Result<std::unique_ptr<UnpackedStore>> make_unpacked_store(Store& below) {
+Result<std::unique_ptr<UnpackedStore>> make_unpacked_store(Store& below, ScanProgress* scanning) {
   HEADRACE_TRY(auto file, ScratchFile::make());
-  return std::make_unique<Scratch>(below, std::move(file));
+  return std::make_unique<Scratch>(below, std::move(file), scanning);
 }
 
 }  // namespace headrace

@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 
+#include "headrace/records/scan_progress.h"
 #include "headrace/records/unpack/codec.h"
 #include "headrace/storage/store.h"
 
@@ -28,7 +29,8 @@ class UnpackedStore : public Store {
                                   const std::stop_token& stop) = 0;
 };
 
-/// `below` must outlive it.
-Result<std::unique_ptr<UnpackedStore>> make_unpacked_store(Store& below);
+/// `below` must outlive it. `scanning`: counts compressed bytes that were read; may be null.
+Result<std::unique_ptr<UnpackedStore>> make_unpacked_store(Store& below,
+                                                           ScanProgress* scanning = nullptr);
 
 }  // namespace headrace

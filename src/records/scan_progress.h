@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file How far containers without an index are read through, for whoever looks on meanwhile.
+///
+/// Thread-safe: counters.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace headrace {
+
+struct ScanProgress {
+  std::atomic<std::uint64_t> bytes{0};  ///< read so far; a stretch that is read twice counts twice
+  std::atomic<std::uint64_t> total{0};  ///< to read, as far as it is known by now
+};
+
+}  // namespace headrace
