@@ -75,7 +75,7 @@ TEST(Verify, WhatIsNoPictureIsBadAndListed) {
   EXPECT_EQ(report.good, 1U);
   ASSERT_THAT(report.first_bad, SizeIs(3));
   EXPECT_EQ(report.first_bad[0].why, "an empty picture");
-  EXPECT_THAT(report.first_bad[1].why, HasSubstr("no known kind"));
+  EXPECT_THAT(report.first_bad[1].why, HasSubstr("looks like a page of HTML"));
   EXPECT_THAT(report.first_bad[2].why, HasSubstr("that is cut"));
   EXPECT_EQ(report.first_bad[2].name, "cat/3.jpg");
   EXPECT_EQ(report.first_bad[2].end, 7U);

@@ -50,13 +50,14 @@ class S3Parts : public ::testing::Test {
   }
   std::uint64_t count(Metric metric) { return context_.metrics->get(metric); }
 
-  /// The request for this part, once, is changed so.
+  /// The request for this part of "large", once, is changed so.
   static S3Plan once(std::size_t part, std::function<void(HttpAnswer&)> change) {
     auto left = std::make_shared<std::atomic<int>>(1);
     const std::string range = fmt::format("bytes={}-", part * kPart);
     return [=](const S3Seen& request, HttpAnswer& right) {
       const auto header = request.headers.find("range");
-      if (header == request.headers.end() || !header->second.starts_with(range)) return;
+      if (request.key != "large" || header == request.headers.end()) return;
+      if (!header->second.starts_with(range)) return;
       if (left->fetch_sub(1) > 0) change(right);
     };
   }
@@ -79,8 +80,17 @@ TEST_F(S3Parts, APartThatHangsIsSentASecondTime) {
       right.sent = sent;
       right.nothing = sent == 0;
     }));
+    server_->put("others", text_);
+    const Pin pin = store_->head("others", {})->pin;
+    std::atomic<bool> ended{false};
+    // On a busy machine others may be slow as well, and use up what was earned: they earn it again.
+    std::thread others([&] {
+      while (!ended) EXPECT_TRUE(read_now(*store_, {.key = "others", .pin = pin}).ok());
+    });
     read_well(1);  // without a hedge it would take the 20 s of stall_timeout, and a retry
-    EXPECT_EQ(count(Metric::hedges), before + 1) << sent;
+    ended = true;
+    others.join();
+    EXPECT_GT(count(Metric::hedges), before) << sent;
     EXPECT_EQ(count(Metric::retries), 0U);
   }
 }
