@@ -72,8 +72,9 @@ void add_where(CLI::App& command, JobArguments& a) {
 
 void add_order(CLI::App& command, JobArguments& a) {
   LoaderOptions& loader = a.job.loader;
-  command.add_option("--epochs", loader.epochs, "Epochs, counted from 0")
-      ->check(at_least_one())
+  command
+      .add_option("--epochs", loader.epochs,
+                  "Epochs, counted from 0; with 0 the set is only opened")
       ->capture_default_str();
   command.add_option("--batch", loader.batch, "Samples in a batch of one rank")
       ->check(at_least_one())

@@ -55,11 +55,12 @@ std::string no_command(const CLI::App& app) {
   return fmt::format("no command is called \"{}\"{}", *word, meant(*word, commands_of(app)));
 }
 
-std::string no_option(const CLI::App& app) {
-  for (const std::string& word : app.remaining()) {
+/// What a command does not know falls through to the program, which keeps it.
+std::string no_option(const CLI::App& root, const CLI::App& command) {
+  for (const std::string& word : root.remaining(true)) {
     if (!word.starts_with("--")) continue;
     const std::string name = word.substr(0, word.find('='));
-    return fmt::format("no option is called \"{}\"{}", name, meant(name, options_of(app)));
+    return fmt::format("no option is called \"{}\"{}", name, meant(name, options_of(command)));
   }
   return "";
 }
@@ -70,7 +71,8 @@ int tell_usage(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& command = chosen(root);
   std::string wrong = no_command(command);
   if (wrong.empty() && error.get_exit_code() == 0) return root.exit(error);
-  if (wrong.empty() && error.get_name() == "ExtrasError") wrong = no_option(command);
+  if (wrong.empty() && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+    wrong = no_option(root, command);
   if (wrong.empty()) wrong = error.what();
   fmt::print(stderr, "headrace: invalid: {}\nRun with --help or --help-all for more information.\n",
              wrong);

