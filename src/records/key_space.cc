@@ -86,9 +86,10 @@ double KeySpace::value(std::u32string_view key, std::size_t from) const {
   const double base = static_cast<double>(characters_.size()) + 1;
   double value = 0;
   double weight = 1 / base;
-  for (std::size_t i = from; i < key.size() && i < from + kDigits; ++i, weight /= base) {
+  for (std::size_t i = from; i < key.size() && i < from + kDigits; ++i) {
     const auto at = std::ranges::lower_bound(characters_, key[i]) - characters_.begin();
     value += weight * std::min(static_cast<double>(at) + 1, base - 1);
+    weight /= base;
   }
   return value;
 }

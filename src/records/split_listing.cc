@@ -162,7 +162,7 @@ class Listers {
   }
 
   /// Once: which beginnings are shared by all keys that follow?
-  void begin_to_split(Folder& folder) {
+  void begin_to_split(Folder& folder) HEADRACE_REQUIRES(mutex_) {
     if (!folder.splits || folder.pieces.size() != 1) return;
     Piece& all = folder.pieces.front();
     std::optional<std::string> end;

@@ -55,8 +55,8 @@ class DirectReads : public ::testing::Test {
 
 TEST_F(DirectReads, AnyRangeIsExactlyItsBytes) {
   Reads reads(0);
-  for (const std::uint64_t offset : {0, 1, 4095, 4096, 4097, 123'457}) {
-    for (const std::uint64_t length : {1, 65'536, 65'537, 110'000, 5'000'000})
+  for (const std::uint64_t offset : {0U, 1U, 4095U, 4096U, 4097U, 123'457U}) {
+    for (const std::uint64_t length : {1U, 65'536U, 65'537U, 110'000U, 5'000'000U})
       EXPECT_EQ(read(reads, offset, length), text_.substr(offset, length)) << offset;
   }
   const std::uint64_t last = text_.size() - 100'000;
