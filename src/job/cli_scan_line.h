@@ -21,6 +21,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "headrace/base/clock.h"
 #include "headrace/base/human.h"
@@ -71,7 +72,7 @@ class ScanLine {
       active_.store(true);
       const double seconds = std::chrono::duration<double>(clock.now() - *begin).count();
       fmt::print(stderr, "\r\x1b[K{}", scan_text(bytes, total, seconds));
-      std::fflush(stderr);
+      std::ignore = std::fflush(stderr);
     }
     clear();
   }
