@@ -53,7 +53,7 @@ TEST_F(KeepShare, WhatAnotherFetchesIsWaitedForAndReadFromTheCache) {
   fill_origin(1);
   auto one = open_and_wait();
   auto other = open_and_wait();
-  origin_.held = true;
+  origin_.hold();
   auto first = start(*one, "c/0000");
   while (origin_.reads == 0) std::this_thread::sleep_for(1ms);
   auto second = start(*other, "c/0000");

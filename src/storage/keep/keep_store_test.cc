@@ -192,7 +192,7 @@ TEST_F(KeepStoreTest, AFreshReadGoesToTheOriginAndReplacesWhatWasKept) {
 TEST_F(KeepStoreTest, ReadsOfTheSameBytesShareOneRequest) {
   fill_origin(1);
   auto store = open_and_wait();
-  origin_.held = true;
+  origin_.hold();
   std::atomic<int> right = 0;
   std::latch all(10);
   for (int i = 0; i < 10; ++i) {
@@ -201,7 +201,7 @@ TEST_F(KeepStoreTest, ReadsOfTheSameBytesShareOneRequest) {
       all.count_down();
     });
   }
-  EXPECT_EQ(origin_.waiting.size(), 1U);
+  EXPECT_EQ(origin_.waiting().size(), 1U);
   origin_.release();
   all.wait();
   EXPECT_EQ(right, 10);
@@ -211,7 +211,7 @@ TEST_F(KeepStoreTest, ReadsOfTheSameBytesShareOneRequest) {
 TEST_F(KeepStoreTest, OneThatLeavesDoesNotTakeTheOthersWithIt) {
   fill_origin(1);
   auto store = open_and_wait();
-  origin_.held = true;
+  origin_.hold();
   std::stop_source stop;
   std::atomic<int> delivered = 0;
   std::latch all(2);
@@ -230,7 +230,7 @@ TEST_F(KeepStoreTest, OneThatLeavesDoesNotTakeTheOthersWithIt) {
 TEST_F(KeepStoreTest, WhenAllLeaveTheFlightEnds) {
   fill_origin(1);
   auto store = open_and_wait();
-  origin_.held = true;
+  origin_.hold();
   std::stop_source stop;
   Code code = Code::invalid;
   std::latch all(1);
@@ -240,7 +240,7 @@ TEST_F(KeepStoreTest, WhenAllLeaveTheFlightEnds) {
                 all.count_down();
               });
   stop.request_stop();
-  EXPECT_TRUE(origin_.waiting.at(0).first.stop.stop_requested());
+  EXPECT_TRUE(origin_.waiting().at(0).stop_requested());
   origin_.release();
   all.wait();
   EXPECT_EQ(code, Code::cancelled);

@@ -12,9 +12,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
+#include "headrace/base/mutex.h"
 #include "headrace/storage/keep/keep_store.h"
 #include "headrace/storage/memory/memory_store.h"
 #include "headrace/storage/testing/pattern.h"
@@ -34,14 +36,36 @@ class Origin final : public Store {
     return memory_.list(request, stop, sink);
   }
   void read(ReadRequest request, ReadDone done) override {
-    ++reads;
-    if (held) return waiting.push_back({std::move(request), std::move(done)});
+    {
+      const MutexLock lock(mutex_);
+      ++reads;
+      if (held_) {
+        waiting_.emplace_back(std::move(request), std::move(done));
+        return;
+      }
+    }
     memory_.read(std::move(request), std::move(done));
   }
+  /// The stops of the reads that wait.
+  std::vector<std::stop_token> waiting() {
+    const MutexLock lock(mutex_);
+    std::vector<std::stop_token> stops;
+    for (const auto& [request, done] : waiting_) stops.push_back(request.stop);
+    return stops;
+  }
+  /// From now on reads wait.
+  void hold() {
+    const MutexLock lock(mutex_);
+    held_ = true;
+  }
   void release() {
-    held = false;
-    for (auto& [request, done] : std::exchange(waiting, {}))
-      memory_.read(std::move(request), std::move(done));
+    std::vector<std::pair<ReadRequest, ReadDone>> released;
+    {
+      const MutexLock lock(mutex_);
+      held_ = false;
+      released.swap(waiting_);
+    }
+    for (auto& [request, done] : released) memory_.read(std::move(request), std::move(done));
   }
   Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
                                                const std::stop_token& stop) override {
@@ -52,11 +76,12 @@ class Origin final : public Store {
   }
 
   std::atomic<int> reads = 0;
-  bool held = false;
-  std::vector<std::pair<ReadRequest, ReadDone>> waiting;
 
  private:
   MemoryStore memory_{"origin://set"};
+  Mutex mutex_;
+  bool held_ HEADRACE_GUARDED_BY(mutex_) = false;
+  std::vector<std::pair<ReadRequest, ReadDone>> waiting_ HEADRACE_GUARDED_BY(mutex_);
 };
 
 class KeepStoreTest : public ::testing::Test {
