@@ -54,12 +54,16 @@ class Bytes {
   ByteSpan view_;
 };
 
-/// Uninitialised memory with one owner; `freeze` turns its first bytes into shared Bytes.
+/// Memory with one owner; `freeze` turns its first bytes into shared Bytes.
 class Buffer {
  public:
   Buffer() = default;
+  /// Uninitialised.
   explicit Buffer(std::size_t size)
-      : block_(std::make_shared_for_overwrite<std::byte[]>(size)), size_(size) {}
+      : Buffer(std::make_shared_for_overwrite<std::byte[]>(size), size) {}
+  /// Memory of `size` bytes that goes where its deleter says.
+  Buffer(std::shared_ptr<std::byte[]> memory, std::size_t size)
+      : block_(std::move(memory)), size_(size) {}
 
   std::byte* data() { return block_.get(); }
   std::size_t size() const { return size_; }

@@ -14,4 +14,9 @@ struct ScanProgress {
   std::atomic<std::uint64_t> total{0};  ///< to read, as far as it is known by now
 };
 
+/// Where what was read is counted; null if nobody looks on.
+inline std::atomic<std::uint64_t>* read_bytes(ScanProgress* scanning) {
+  return scanning != nullptr ? &scanning->bytes : nullptr;
+}
+
 }  // namespace headrace

@@ -56,8 +56,9 @@ class Indexer {
         return *std::move(whole);
       }
     }
-    HEADRACE_TRY(auto frames, scan(store_, shard, indexing_.framing,
-                                   {.threads = threads_, .count = count()}, stop));
+    HEADRACE_TRY(auto frames,
+                 scan(store_, shard, indexing_.framing,
+                      {.threads = threads_, .count = read_bytes(options_.scanning)}, stop));
     if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, frames));
     note(shard, frames);
     keep(shard, frames);
@@ -71,10 +72,6 @@ class Indexer {
                                         object_place(store_.describe(), shard.key), damage.begin,
                                         damage.end - damage.begin, damage.why));
     }
-  }
-
-  std::atomic<std::uint64_t>* count() const {
-    return options_.scanning == nullptr ? nullptr : &options_.scanning->bytes;
   }
 
   SideKey side_key(const ObjectInfo& shard) const {

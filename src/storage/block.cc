@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <new>
 
 #include "headrace/base/mutex.h"
@@ -52,7 +53,7 @@ class Idle {
     std::size_t leaving = 0;
     {
       const MutexLock lock(mutex_);
-      while (count_ == kSlots || (count_ > 0 && bytes_ + what.bytes > Block::kIdleMost)) {
+      while (count_ == kSlots || (count_ > 0 && bytes_ + what.bytes > kIdleMost)) {
         gone[leaving++] = remove(0);
       }
       all_[count_++] = what;
@@ -67,7 +68,7 @@ class Idle {
   }
 
  private:
-  static constexpr std::size_t kSlots = Block::kIdleMost / Block::kLarge;
+  static constexpr std::size_t kSlots = kIdleMost / kLargeBlock;
 
   Mapping remove(std::size_t i) HEADRACE_REQUIRES(mutex_) {
     const Mapping found = all_[i];
@@ -98,28 +99,25 @@ struct GiveBack {
 
 }  // namespace
 
-Block::Block(std::size_t size) : size_(size) {
+Buffer make_block(std::size_t size) {
   // Larger than a quarter of the room: rare, and would push all others out.
-  if (!kRecycle || size < kLarge || size > kIdleMost / 4) {
-    block_ = std::make_shared_for_overwrite<std::byte[]>(size);
-    return;
-  }
-  const std::size_t whole = (size + kLarge - 1) / kLarge * kLarge;
+  if (!kRecycle || size < kLargeBlock || size > kIdleMost / 4) return Buffer(size);
+  const std::size_t whole = (size + kLargeBlock - 1) / kLargeBlock * kLargeBlock;
   Mapping mapping = idle_blocks().take(whole);
   if (mapping.at == nullptr) mapping = map(whole);
   // If there is no memory for its counter, the deleter is called.
-  block_ = std::shared_ptr<std::byte[]>(mapping.at, GiveBack{whole});
+  return {std::shared_ptr<std::byte[]>(mapping.at, GiveBack{whole}), size};
 }
 
-Result<Block> Block::make(std::uint64_t size) {
+Result<Buffer> allocate(std::uint64_t size) {
   try {
-    return Block(static_cast<std::size_t>(size));
+    return make_block(static_cast<std::size_t>(size));
   } catch (const std::bad_alloc&) {
     return Error(Code::exhausted, fmt::format("no memory for {} bytes", size),
                  "read the object by smaller ranges");
   }
 }
 
-std::size_t Block::idle() { return idle_blocks().bytes(); }
+std::size_t idle_block_bytes() { return idle_blocks().bytes(); }
 
 }  // namespace headrace

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 namespace headrace {
 namespace {
 
@@ -30,15 +28,6 @@ Result<ByteRange> resolve(const ByteRange& range, std::uint64_t size) {
   }
   return ByteRange{range.offset,
                    range.length == ByteRange::kToEnd ? size - range.offset : range.length};
-}
-
-Result<Buffer> allocate(std::uint64_t size) {
-  try {
-    return Buffer(static_cast<std::size_t>(size));
-  } catch (const std::bad_alloc&) {
-    return Error(Code::exhausted, fmt::format("no memory for {} bytes", size),
-                 "read the object by smaller ranges");
-  }
 }
 
 bool is_folder_marker(std::string_view key, std::uint64_t size) {

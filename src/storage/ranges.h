@@ -15,9 +15,6 @@ std::string object_place(std::string_view store, std::string_view key);
 /// The range with its true length; `invalid` if it leaves an object of `size` bytes.
 Result<ByteRange> resolve(const ByteRange& range, std::uint64_t size);
 
-/// Memory for a read; `exhausted` if there is none.
-Result<Buffer> allocate(std::uint64_t size);
-
 /// A key that only marks a folder: ends in '/' and holds nothing.
 bool is_folder_marker(std::string_view key, std::uint64_t size);
 

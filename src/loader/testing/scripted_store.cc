@@ -10,7 +10,8 @@
 
 namespace headrace::testing {
 
-ScriptedStore::ScriptedStore(unsigned threads, std::uint64_t seed) : turn_(seed) {
+ScriptedStore::ScriptedStore(unsigned threads, std::uint64_t seed)
+    : ForwardingStore(memory_), turn_(seed) {
   for (unsigned i = 0; i < threads; ++i) {
     threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
   }
@@ -123,7 +124,7 @@ void ScriptedStore::answer(Pending pending) {
     --in_flight_;
   }
   if (fault) return pending.done(*std::move(fault));
-  below_.read(std::move(pending.request), std::move(pending.done));
+  memory_.read(std::move(pending.request), std::move(pending.done));
 }
 
 FixedRecords::FixedRecords(Store& store, std::uint64_t count, std::uint64_t record_bytes)

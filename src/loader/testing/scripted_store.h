@@ -15,11 +15,12 @@
 
 #include "headrace/base/mutex.h"
 #include "headrace/records/dataset.h"
+#include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/memory/memory_store.h"
 
 namespace headrace::testing {
 
-class ScriptedStore final : public Store {
+class ScriptedStore final : public ForwardingStore<> {
  public:
   /// `threads` = 0: completes before `read` returns.
   explicit ScriptedStore(unsigned threads = 2, std::uint64_t seed = 1);
@@ -36,22 +37,7 @@ class ScriptedStore final : public Store {
   std::size_t most_in_flight() const;
   std::vector<Wanted> hints() const;
 
-  std::string describe() const override { return below_.describe(); }
-  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
-    return below_.head(key, stop);
-  }
-  Result<void> list(const ListRequest& request, const std::stop_token& stop,
-                    const std::function<Result<bool>(ListPage&&)>& sink) override {
-    return below_.list(request, stop, sink);
-  }
   void read(ReadRequest request, ReadDone done) override;
-  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
-                                               const std::stop_token& stop) override {
-    return below_.create(key, stop);
-  }
-  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
-    return below_.remove(key, stop);
-  }
   void hint(std::span<const Wanted> wanted) override;
 
  private:
@@ -70,7 +56,7 @@ class ScriptedStore final : public Store {
   std::optional<Error> fault_of(const ReadRequest& request);
   bool held(const ReadRequest& request) const HEADRACE_REQUIRES(mutex_);
 
-  MemoryStore below_;
+  MemoryStore memory_;
   mutable Mutex mutex_;
   Condition changed_;
   std::deque<Pending> pending_ HEADRACE_GUARDED_BY(mutex_);

@@ -162,9 +162,8 @@ class Compressed {
       const bool plain =
           head.size() >= tfrecord::kHeaderBytes && tfrecord::length_in(head.span()).has_value();
       if (plain || compression == Compression::none) return std::optional<ShardFrames>();
-      HEADRACE_TRY(found, tfrecord::index_compressed(
-                              store, shard, compression, stop,
-                              options_.scanning == nullptr ? nullptr : &options_.scanning->bytes));
+      HEADRACE_TRY(found, tfrecord::index_compressed(store, shard, compression, stop,
+                                                     read_bytes(options_.scanning)));
       if (options_.side_store != nullptr) {
         // Not kept: it is made again, and nothing else is lost.
         std::ignore = options_.side_store->put(key, tfrecord::to_bytes(*found));

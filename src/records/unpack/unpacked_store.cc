@@ -10,6 +10,7 @@
 
 #include "headrace/base/mutex.h"
 #include "headrace/base/scratch_file.h"
+#include "headrace/storage/block.h"
 #include "headrace/storage/ranges.h"
 
 namespace headrace {
@@ -76,9 +77,8 @@ class Scratch final : public UnpackedStore {
   /// The size of what is inside; what is damaged goes into `failure`.
   Result<std::uint64_t> fill(Content& content, const ObjectInfo& object, Codec codec,
                              std::uint64_t most, const std::stop_token& stop) {
-    const StoreSourceOptions reading = {.count =
-                                            scanning_ == nullptr ? nullptr : &scanning_->bytes};
-    const auto compressed = make_store_source(below_, object, reading, stop);
+    const auto compressed =
+        make_store_source(below_, object, {.count = read_bytes(scanning_)}, stop);
     const auto source = make_unpacking_source(*compressed, codec, most);
     Buffer piece(Content::kPiece);
     std::size_t filled = 0;

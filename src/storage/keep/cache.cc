@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/keep/cache.h"
-#include "headrace/storage/block.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "headrace/base/random.h"
+#include "headrace/storage/block.h"
 
 namespace headrace::keep {
 namespace {
@@ -122,7 +122,7 @@ Result<Bytes> Cache::read(const Parts& parts) {
 Result<std::optional<Bytes>> Cache::read(const Parts& parts, bool wait) {
   std::uint64_t total = 0;
   for (const Part& part : parts) total += part.length;
-  Block buffer(total);
+  Buffer buffer = make_block(total);
   std::vector<std::byte> scratch;
   std::span<std::byte> rest = buffer.span();
   for (std::size_t i = 0; i < parts.size();) {

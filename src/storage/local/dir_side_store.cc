@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "headrace/base/digest.h"
+#include "headrace/storage/block.h"
 #include "headrace/storage/local/local_file.h"
 #include "headrace/storage/local/local_path.h"
 #include "headrace/storage/local/local_writer.h"

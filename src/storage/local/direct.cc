@@ -59,7 +59,7 @@ Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
   const std::uint64_t begin = range.offset / kBlock * kBlock;
   const std::uint64_t before = range.offset - begin;
   const std::uint64_t whole = (before + range.length + kBlock - 1) / kBlock * kBlock;
-  HEADRACE_TRY(Block buffer, Block::make(whole + kBlock));
+  HEADRACE_TRY(Buffer buffer, allocate(whole + kBlock));
   void* at = buffer.data();
   std::size_t room = buffer.size();
   if (std::align(kBlock, whole, at, room) == nullptr) return std::optional<Bytes>();
@@ -102,7 +102,7 @@ Result<Bytes> Reads::read(int fd, const ByteRange& range, bool fresh, const std:
     std::ignore = ::posix_fadvise(fd, static_cast<off_t>(range.offset),
                                   static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);
   }
-  HEADRACE_TRY(Block buffer, Block::make(range.length));
+  HEADRACE_TRY(Buffer buffer, allocate(range.length));
   HEADRACE_TRY(const auto got, read_some(fd, buffer.span(), range.offset, stop));
   return std::move(buffer).freeze(got);
 }

@@ -37,7 +37,7 @@ class LocalStore final : public Store {
       : root_(root.empty() ? "." : std::move(root)),
         context_(std::move(context)),
         durable_(options.durable ? local::Durable::yes : local::Durable::no),
-        reads_(options.direct_after.value_or(direct_after(root_))),
+        reads_(options.direct_after ? *options.direct_after : direct_after(root_)),
         pool_(root_, options.threads,
               [this](const ReadRequest& request, const std::stop_token& ending) {
                 return read_file(request, ending);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headrace/base/parse_number.h"
+#include "headrace/storage/block.h"
 #include "headrace/storage/local/local_path.h"
 #include "headrace/storage/nfs/connection.h"
 #include "headrace/storage/nfs/lease.h"

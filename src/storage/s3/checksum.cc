@@ -31,10 +31,15 @@ Tables make_tables(std::uint64_t polynomial) {
   return tables;
 }
 
-const Tables& tables_of(BodyChecksum::Kind kind) {
-  static const Tables crc32 = make_tables(kCrc32);
-  static const Tables crc32c = make_tables(kCrc32c);
-  static const Tables crc64 = make_tables(kCrc64Nvme);
+struct Crc {
+  std::uint64_t polynomial = 0;
+  Tables tables = make_tables(polynomial);
+};
+
+const Crc& crc_of(BodyChecksum::Kind kind) {
+  static const Crc crc32{kCrc32};
+  static const Crc crc32c{kCrc32c};
+  static const Crc crc64{kCrc64Nvme};
   switch (kind) {
     case BodyChecksum::Kind::crc32:
       return crc32;
@@ -56,18 +61,6 @@ std::uint64_t lookup(const Tables& tables, std::size_t first, std::uint64_t word
   std::uint64_t crc = 0;
   for (std::size_t i = 0; i < 8; ++i) crc ^= tables[first - i][(word >> (8 * i)) & 0xffU];
   return crc;
-}
-
-std::uint64_t polynomial_of(BodyChecksum::Kind kind) {
-  switch (kind) {
-    case BodyChecksum::Kind::crc32:
-      return kCrc32;
-    case BodyChecksum::Kind::crc32c:
-      return kCrc32c;
-    case BodyChecksum::Kind::crc64nvme:
-      break;
-  }
-  return kCrc64Nvme;
 }
 
 /// Of polynomials over GF(2), modulo the checksum's; the highest bit stands for 1, the next for x.
@@ -109,7 +102,7 @@ BodyChecksum::BodyChecksum(Kind kind)
     : kind_(kind), state_(kind == Kind::crc64nvme ? ~std::uint64_t{0} : 0xffffffffU) {}
 
 void BodyChecksum::add(ByteSpan bytes) {
-  const Tables& tables = tables_of(kind_);
+  const Tables& tables = crc_of(kind_).tables;
   std::uint64_t crc = state_;
   while (bytes.size() >= 16) {
     crc = lookup(tables, 15, eight(bytes.data()) ^ crc) ^ lookup(tables, 7, eight(&bytes[8]));
@@ -122,7 +115,7 @@ void BodyChecksum::add(ByteSpan bytes) {
 
 /// The first bytes' share is theirs times x for each bit that follows; the inversions cancel out.
 void BodyChecksum::append(const BodyChecksum& next, std::uint64_t bytes) {
-  const std::uint64_t polynomial = polynomial_of(kind_);
+  const std::uint64_t polynomial = crc_of(kind_).polynomial;
   const std::uint64_t one = std::uint64_t{1} << (kind_ == Kind::crc64nvme ? 63U : 31U);
   const std::uint64_t ones = one | (one - 1);
   std::uint64_t shift = one;

@@ -36,7 +36,7 @@ class Part final : public Hedger::Read, public std::enable_shared_from_this<Part
     {
       const MutexLock lock(mutex_);
       if (over_ || legs_[1].running || legs_[1].result) return;  // once
-      auto beside = Block::make(into_.size());
+      auto beside = allocate(into_.size());
       if (!beside) return;
       beside_ = *std::move(beside);
       legs_[1].running = true;
@@ -96,7 +96,7 @@ class Part final : public Hedger::Read, public std::enable_shared_from_this<Part
   std::atomic<bool> waits_{true};
   std::array<std::stop_source, 2> stops_;
   std::optional<std::stop_callback<Stop>> on_stop_;
-  Block beside_;  // of the second, from before it starts
+  Buffer beside_;  // of the second, from before it starts
   Mutex mutex_;
   bool over_ HEADRACE_GUARDED_BY(mutex_) = false;
   std::array<Leg, 2> legs_ HEADRACE_GUARDED_BY(mutex_){Leg{.running = true}, Leg{}};

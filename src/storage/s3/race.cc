@@ -19,7 +19,7 @@ class WholeRead : public RangeGet {
 
  private:
   Result<std::span<std::byte>> room(std::uint64_t length) override {
-    HEADRACE_TRY(buffer_, Block::make(length));
+    HEADRACE_TRY(buffer_, allocate(length));
     return buffer_.span();
   }
   void finish(Result<Answer> answer) override {
@@ -28,7 +28,7 @@ class WholeRead : public RangeGet {
     done_(ReadResult{std::move(buffer_).freeze(size), found()});
   }
 
-  Block buffer_;
+  Buffer buffer_;
   ReadDone done_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 /// What the parts of one large read share.
 class Parts {
  public:
-  Parts(Block buffer, std::uint64_t part, std::size_t count, Pin pin, std::string place,
+  Parts(Buffer buffer, std::uint64_t part, std::size_t count, Pin pin, std::string place,
         ReadDone done)
       : buffer_(std::move(buffer)),
         part_(part),
@@ -79,7 +79,7 @@ class Parts {
         .at(place_);
   }
 
-  Block buffer_;
+  Buffer buffer_;
   const std::uint64_t part_;
   Mutex mutex_;
   std::size_t left_ HEADRACE_GUARDED_BY(mutex_);
@@ -100,7 +100,7 @@ struct Forward {
 Result<void> start_parts(Service& service, const std::string& key, const std::string& place,
                          const ByteRange& range, const ReadRequest& request, ReadDone& done) {
   const std::uint64_t part = service.options().part_bytes;
-  HEADRACE_TRY(Block buffer, Block::make(range.length));
+  HEADRACE_TRY(Buffer buffer, allocate(range.length));
   const auto count = static_cast<std::size_t>((range.length + part - 1) / part);
   using Link = std::optional<std::stop_callback<Forward>>;
   auto link = std::make_shared<Link>();

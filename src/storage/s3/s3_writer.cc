@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "headrace/storage/block.h"
 #include "headrace/storage/ranges.h"
 #include "headrace/storage/s3/call.h"
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "headrace/base/mutex.h"
+#include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/keep/keep_store.h"
 #include "headrace/storage/memory/memory_store.h"
 #include "headrace/storage/testing/pattern.h"
@@ -25,16 +26,10 @@
 namespace headrace::testing {
 
 /// Counts the reads that reach the origin; they can be held back.
-class Origin final : public Store {
+class Origin final : public ForwardingStore<> {
  public:
-  std::string describe() const override { return "origin://set"; }
-  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
-    return memory_.head(key, stop);
-  }
-  Result<void> list(const ListRequest& request, const std::stop_token& stop,
-                    const std::function<Result<bool>(ListPage&&)>& sink) override {
-    return memory_.list(request, stop, sink);
-  }
+  Origin() : ForwardingStore(memory_) {}
+
   void read(ReadRequest request, ReadDone done) override {
     {
       const MutexLock lock(mutex_);
@@ -67,14 +62,6 @@ class Origin final : public Store {
     }
     for (auto& [request, done] : released) memory_.read(std::move(request), std::move(done));
   }
-  Result<std::unique_ptr<ObjectWriter>> create(const std::string& key,
-                                               const std::stop_token& stop) override {
-    return memory_.create(key, stop);
-  }
-  Result<void> remove(const std::string& key, const std::stop_token& stop) override {
-    return memory_.remove(key, stop);
-  }
-
   std::atomic<int> reads = 0;
 
  private:
