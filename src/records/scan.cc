@@ -39,7 +39,7 @@ Result<Walk> walk(Store& store, const ObjectInfo& object, const Framing& framing
       break;
     }
     if (found.kind == Step::Kind::frame) {
-      HEADRACE_TRY(frames.add(found.begin, found.end));
+      HEADRACE_TRY(frames.add(found.begin, found.end, found.name));
     } else {
       HEADRACE_TRY(frames.add(Damage{.begin = found.begin, .end = found.end, .why = found.why}));
     }
@@ -74,6 +74,7 @@ Result<ShardFrames> scan_file(Store& store, const ObjectInfo& object, const Fram
     expected = walks[i]->end;
     walks[i].reset();
   }
+  HEADRACE_TRY(all.find_repeats());
   all.source = "scan";
   return all;
 }

@@ -56,10 +56,15 @@ Result<ShardFrames> ShardFrames::make() {
   return frames;
 }
 
-Result<void> ShardFrames::add(std::uint64_t begin, std::uint64_t end) {
+Result<void> ShardFrames::add(std::uint64_t begin, std::uint64_t end,
+                              const std::optional<Hash128>& name) {
   if (end - begin > kMaxFrame) {
     return add(
         {.begin = begin, .end = end, .why = fmt::format("a record of {} bytes", end - begin)});
+  }
+  if (name) {
+    const Named named = {.name = *name, .offset = begin};
+    HEADRACE_TRY(add_names({&named, 1}));
   }
   return frames_.append(Frame{.offset = begin & (kMaxOffset - 1),
                               .damaged = 0,
@@ -85,6 +90,30 @@ Result<void> ShardFrames::add(const ShardFrames& other, std::uint64_t from) {
   for (const Damage& damage : other.damage_) {
     if (damage.begin >= from && damage_.size() < kMaxDamage) damage_.push_back(damage);
   }
+  if (!other.names_) return {};
+  const auto names = other.names_->span();
+  const auto name = std::ranges::lower_bound(names, from, {}, &Named::offset);
+  return add_names(names.subspan(static_cast<std::size_t>(name - names.begin())));
+}
+
+Result<void> ShardFrames::add_names(std::span<const Named> names) {
+  if (!names_) HEADRACE_TRY(names_, MappedArray<Named>::make());
+  return names_->append(names);
+}
+
+Result<void> ShardFrames::find_repeats() {
+  if (!names_) return {};
+  const auto names = names_->span();
+  std::ranges::sort(names);
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    if (names[i].name != names[i - 1].name) continue;
+    const auto found =
+        std::ranges::lower_bound(frames(), names[i].offset, {},
+                                 [](const Frame& frame) { return std::uint64_t{frame.offset}; });
+    repeats_.push_back(static_cast<std::uint64_t>(found - frames().begin()));
+  }
+  std::ranges::sort(repeats_);
+  names_.reset();
   return {};
 }
 
@@ -98,6 +127,7 @@ std::vector<std::byte> ShardFrames::to_bytes() const {
   out.reserve(16 + frames().size_bytes());
   put(out, std::uint64_t{frames_.size()});
   put(out, std::uint64_t{damage_.size()});
+  put(out, std::uint64_t{repeats_.size()});
   const auto raw = std::as_bytes(frames());
   out.insert(out.end(), raw.begin(), raw.end());
   for (const Damage& damage : damage_) {
@@ -107,6 +137,7 @@ std::vector<std::byte> ShardFrames::to_bytes() const {
     const auto why = as_byte_span(damage.why);
     out.insert(out.end(), why.begin(), why.end());
   }
+  for (const std::uint64_t number : repeats_) put(out, number);
   return out;
 }
 
@@ -115,7 +146,9 @@ Result<ShardFrames> ShardFrames::from_bytes(ByteSpan bytes) {
   Taker taker(bytes);
   std::uint64_t count = 0;
   std::uint64_t damages = 0;
-  if (!taker.take(count) || !taker.take(damages) || count > taker.left() / sizeof(Frame))
+  std::uint64_t repeats = 0;
+  if (!taker.take(count) || !taker.take(damages) || !taker.take(repeats) ||
+      count > taker.left() / sizeof(Frame) || repeats > count)
     return bad;
   HEADRACE_TRY(auto frames, make());
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -130,6 +163,11 @@ Result<ShardFrames> ShardFrames::from_bytes(ByteSpan bytes) {
         !taker.take(damage.why, length))
       return bad;
     frames.damage_.push_back(std::move(damage));
+  }
+  for (std::uint64_t i = 0; i < repeats; ++i) {
+    std::uint64_t number = 0;
+    if (!taker.take(number) || number >= count) return bad;
+    frames.repeats_.push_back(number);
   }
   if (taker.left() != 0) return bad;
   return frames;
@@ -146,9 +184,16 @@ Result<void> ShardIndex::add(const ObjectInfo& shard, const ShardFrames& frames)
   const std::uint64_t first = frames_.size();
   HEADRACE_TRY(frames_.append(frames.frames()));
   for (Frame& frame : frames_.span().subspan(first)) frame.shard = number;
-  shards_.push_back(
-      {.object = shard, .first = first, .source = frames.source, .damage = frames.damage()});
+  shards_.push_back({.object = shard,
+                     .first = first,
+                     .source = frames.source,
+                     .damage = frames.damage(),
+                     .repeats = frames.repeats()});
   return {};
+}
+
+bool ShardIndex::is_repeat(SampleId id) const {
+  return std::ranges::binary_search(shards_[frame(id).shard].repeats, record(id));
 }
 
 Extent ShardIndex::locate(SampleId id) const {

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "headrace/base/digest.h"
 #include "headrace/base/mapped_array.h"
 #include "headrace/records/damage.h"
 #include "headrace/records/dataset.h"
@@ -35,7 +37,9 @@ class ShardFrames {
 
   static Result<ShardFrames> make();
 
-  Result<void> add(std::uint64_t begin, std::uint64_t end);
+  /// `name`: as Step has it.
+  Result<void> add(std::uint64_t begin, std::uint64_t end,
+                   const std::optional<Hash128>& name = std::nullopt);
   Result<void> add(Damage damage);
   /// What `other` holds from offset `from` on.
   Result<void> add(const ShardFrames& other, std::uint64_t from = 0);
@@ -45,6 +49,11 @@ class ShardFrames {
   /// True if a frame or a damage begins at `offset`.
   bool begins_at(std::uint64_t offset) const;
 
+  /// When all are added: finds the frames whose name an earlier one has, and forgets the names.
+  Result<void> find_repeats();
+  /// Numbers of those frames, ascending.
+  const std::vector<std::uint64_t>& repeats() const { return repeats_; }
+
   std::string source;  ///< "idx", "scan", "side-store"
 
   /// For a SideStore.
@@ -53,7 +62,18 @@ class ShardFrames {
   static Result<ShardFrames> from_bytes(ByteSpan bytes);
 
  private:
+  struct Named {
+    Hash128 name;
+    std::uint64_t offset = 0;
+
+    auto operator<=>(const Named&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+
+  Result<void> add_names(std::span<const Named> names);
+
   MappedArray<Frame> frames_;
+  std::optional<MappedArray<Named>> names_;  ///< in order of offset; none: no frame has one
+  std::vector<std::uint64_t> repeats_;
   std::vector<Damage> damage_;
 };
 
@@ -72,6 +92,8 @@ class ShardIndex {
   const Frame& frame(SampleId id) const { return frames_[static_cast<std::uint64_t>(id)]; }
   /// Number of the record within its shard.
   std::uint64_t record(SampleId id) const;
+  /// True if a frame before it in its container has its name.
+  bool is_repeat(SampleId id) const;
   /// `corrupt` with the reason, if the entry is damage.
   Result<void> check(SampleId id) const;
 
@@ -80,6 +102,7 @@ class ShardIndex {
     std::uint64_t first = 0;  ///< id of its first record
     std::string source;       ///< how its index was found
     std::vector<Damage> damage;
+    std::vector<std::uint64_t> repeats;  ///< as ShardFrames has them
   };
   const std::vector<Shard>& shards() const { return shards_; }
   /// As Dataset has them.

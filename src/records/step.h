@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "headrace/base/digest.h"
 #include "headrace/records/byte_source.h"
 
 namespace headrace {
@@ -22,6 +24,8 @@ struct Step {
   std::string why;
   bool unpadded = false;   ///< the last record, whose padding is missing
   std::uint64_t next = 0;  ///< where to go on, if not at `end`: what is between is in no record
+  /// Of its name, where a container may hold a name once only and the format has no other guard.
+  std::optional<Hash128> name;
 };
 
 /// Plain functions. What they find depends on the bytes only, not on the pieces in which they

@@ -40,8 +40,9 @@ class TarSet final : public IndexedSet {
   }
 
  private:
-  Result<Sample> sample_of(SampleId /*id*/, const Bytes& frame) const override {
+  Result<Sample> sample_of(SampleId id, const Bytes& frame) const override {
     HEADRACE_TRY(const auto members, tar::read_members(frame));
+    if (index().is_repeat(id)) return key_again(members.key);
     Sample sample;
     HEADRACE_TRY(sample.payload, tar::picture_of(members));
     if (sample.payload.empty()) return Error(Code::corrupt, "a picture of 0 bytes");
@@ -59,6 +60,13 @@ class TarSet final : public IndexedSet {
     for (tar::Field& field : members.fields)
       record.fields.push_back({.name = std::move(field.name), .content = std::move(field.content)});
     return record;
+  }
+
+  /// webdataset hands out both, and nobody learns whether two samples are meant or two halves.
+  static Error key_again(std::string_view key) {
+    return {Code::corrupt,
+            fmt::format("members of sample \"{}\" stand further up in the same tar, too", key),
+            "members of one sample must stand side by side, and two samples must not share a key"};
   }
 
   const std::unique_ptr<UnpackedStore> unpacked_;

@@ -11,6 +11,7 @@
 #include "headrace/records/tar/sample.h"
 #include "headrace/records/tar/walk.h"
 #include "headrace/records/testing/test_data.h"
+#include "headrace/storage/memory/memory_side_store.h"
 #include "headrace/storage/memory/memory_store.h"
 
 namespace headrace::tar {
@@ -119,6 +120,49 @@ TEST(TarSamples, WhatIsMissingIsSaidWithWhatIsThere) {
   EXPECT_EQ(read(store, *set, 5)->payload.text(), "L");
 }
 
+// Readers that only compare neighbours hand out both (ray#44068).
+TEST(TarSamples, AKeyThatComesAgainIsNamedEvenWithAWholeSample) {
+  MemoryStore store;
+  const std::string content =
+      sample(1) + sample(2) + sample(1) + sample(3) + sample(2) + sample(1) + kEnd;
+  const auto set = open(store, content);
+  ASSERT_EQ(set->size(), 6U);
+  EXPECT_TRUE(set->damage().empty());
+  for (const std::uint64_t id : {0U, 1U, 3U}) EXPECT_TRUE(read(store, *set, id)) << id;
+  for (const std::uint64_t id : {2U, 4U, 5U}) {
+    const auto again = read(store, *set, id);
+    ASSERT_FALSE(again) << id;
+    EXPECT_EQ(again.error().code(), Code::corrupt);
+    const std::string key = id == 4 ? "\"s/2\"" : "\"s/1\"";
+    EXPECT_NE(again.error().to_string().find(key), std::string::npos) << again.error().to_string();
+  }
+}
+
+TEST(TarSamples, AKeyThatComesAgainIsKnownWithoutAScan) {
+  MemoryStore store;
+  MemorySideStore kept;
+  const std::string content = sample(1) + sample(2) + sample(1) + kEnd;
+  ASSERT_TRUE(put(store, "x.tar", as_byte_span(content), {}));
+  for (const char* source : {"scan", "side-store"}) {
+    const auto set = open_tar(store, {}, {.side_store = &kept});
+    ASSERT_TRUE(set) << set.error().to_string();
+    EXPECT_EQ((*set)->index_source(), source);
+    EXPECT_TRUE(read(store, **set, 0));
+    EXPECT_FALSE(read(store, **set, 2));
+  }
+}
+
+TEST(TarSamples, OneKeyInTwoTarsIsTwoSamples) {
+  MemoryStore store;
+  ASSERT_TRUE(put(store, "x-0.tar", as_byte_span(sample(1) + kEnd), {}));
+  ASSERT_TRUE(put(store, "x-1.tar", as_byte_span(sample(1) + kEnd), {}));
+  const auto set = open_tar(store, {}, {});
+  ASSERT_TRUE(set) << set.error().to_string();
+  ASSERT_EQ((*set)->size(), 2U);
+  EXPECT_TRUE(read(store, **set, 0));
+  EXPECT_TRUE(read(store, **set, 1));
+}
+
 TEST(TarSamples, FoldersAndJunkMakeNoSampleAndCutNone) {
   MemoryStore store;
   const auto set =
@@ -176,6 +220,7 @@ void expect_scan_is_one_walk(const std::string& content) {
     for (std::size_t i = 0; i < whole->frames().size(); ++i)
       EXPECT_EQ(parts->frames()[i].offset, whole->frames()[i].offset) << stretch;
     EXPECT_EQ(parts->damage(), whole->damage());
+    EXPECT_EQ(parts->repeats(), whole->repeats()) << stretch;
   }
 }
 
@@ -183,6 +228,7 @@ TEST(TarScan, StretchesMakeNoDifference) {
   std::string content = block("s/", "", '5');
   for (int i = 0; i < 8; ++i) content += sample(i) + (i == 5 ? kEnd : "") + block("none", "n");
   expect_scan_is_one_walk(content + kEnd);
+  expect_scan_is_one_walk(content + content + sample(3) + kEnd);
   expect_scan_is_one_walk(block("t/1.tar", content + kEnd) + block("t/1.cls", "1") + content);
   content[512 * 9 + 3] ^= 1;
   expect_scan_is_one_walk(content + kEnd + kEnd);

@@ -2,8 +2,10 @@
 #include "headrace/records/tar/walk.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "headrace/base/digest.h"
 #include "headrace/records/tar/names.h"
 
 namespace headrace::tar {
@@ -13,6 +15,14 @@ namespace {
 Result<bool> zeros_at(Window& window, std::uint64_t at) {
   HEADRACE_TRY(const bool there, window.cover(at + kBlock));
   return !there || is_zero(window.slice(at, kBlock).span());
+}
+
+Step sample_step(std::string_view key, std::uint64_t begin, std::uint64_t end, std::uint64_t next) {
+  return {.kind = Step::Kind::frame,
+          .begin = begin,
+          .end = end,
+          .next = next,
+          .name = hash_bytes(as_byte_span(key))};
 }
 
 }  // namespace
@@ -25,12 +35,11 @@ Result<Step> step(Window& window, std::uint64_t begin, bool keep) {
   while (true) {
     if (end != 0) {
       HEADRACE_TRY(const bool zeros, zeros_at(window, at));
-      if (zeros) return Step{.kind = Step::Kind::frame, .begin = first, .end = end, .next = at};
+      if (zeros) return sample_step(key, first, end, at);
     }
     HEADRACE_TRY(const auto entry, read_entry(window, at));
     const bool is_entry = entry.kind == Entry::Kind::entry;
-    if (!is_entry && end != 0)
-      return Step{.kind = Step::Kind::frame, .begin = first, .end = end, .next = entry.begin};
+    if (!is_entry && end != 0) return sample_step(key, first, end, entry.begin);
     if (entry.kind == Entry::Kind::end)
       return Step{.kind = Step::Kind::end, .begin = entry.begin, .end = entry.end};
     if (entry.kind == Entry::Kind::damage) {
@@ -41,8 +50,7 @@ Result<Step> step(Window& window, std::uint64_t begin, bool keep) {
     if (name && entry.is_link()) {
       if (name->key == key) end = entry.end;  // who misses a field is told that it is a link
     } else if (name) {
-      if (end != 0 && name->key != key)
-        return Step{.kind = Step::Kind::frame, .begin = first, .end = end, .next = entry.begin};
+      if (end != 0 && name->key != key) return sample_step(key, first, end, entry.begin);
       if (end == 0) {
         key = name->key;
         first = entry.begin;
