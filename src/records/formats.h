@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,10 @@ std::span<const Format> formats();
 
 /// Null if there is none of this name.
 const Format* find_format(std::string_view name);
+
+/// The format of what lies in the store, found from content: a marker, the first bytes of few
+/// objects, a name; else "folder". Never null. Lists and reads.
+Result<const Format*> recognise_format(Store& store, const std::stop_token& stop);
 
 /// "folder, recordio, …", for messages and help; `written`: those that can be written.
 std::string format_names(bool written = false);

@@ -10,6 +10,7 @@
 #include "headrace/records/formats.h"
 #include "headrace/records/list/list.h"
 #include "headrace/records/listing.h"
+#include "headrace/records/snapshot/keeping.h"
 
 namespace headrace {
 namespace {
@@ -84,6 +85,10 @@ class Finder {
 
 }  // namespace
 
+Result<const Format*> recognise_format(Store& store, const std::stop_token& stop) {
+  return Finder(store, stop).find();
+}
+
 std::uint64_t record_number(const Dataset& set, SampleId id) {
   const std::string key = set.locate(id).key;
   std::uint64_t low = 0;  // samples of one object are neighbours, in order
@@ -106,7 +111,12 @@ Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& conte
     return Error(Code::invalid, "the list is missing", "name it with --list");
   const Format* format = find_format(options.format);
   if (options.format == "auto") {
-    HEADRACE_TRY(format, Finder(store, options.stop).find());
+    // Its objects are pinned: what they were recognised as, they are.
+    const auto snapshot = snapshot_of(store);
+    format = snapshot != nullptr ? find_format(snapshot->format()) : nullptr;
+    if (format == nullptr) {
+      HEADRACE_TRY(format, recognise_format(store, options.stop));
+    }
   }
   if (format == nullptr) {
     return Error(Code::invalid, fmt::format("unknown format \"{}\"", options.format),

@@ -97,7 +97,9 @@ Result<void> ShardFrames::add(const ShardFrames& other, std::uint64_t from) {
 }
 
 Result<void> ShardFrames::add_names(std::span<const Named> names) {
-  if (!names_) HEADRACE_TRY(names_, MappedArray<Named>::make());
+  if (!names_) {
+    HEADRACE_TRY(names_, MappedArray<Named>::make());
+  }
   return names_->append(names);
 }
 

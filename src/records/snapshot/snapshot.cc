@@ -16,7 +16,9 @@
 #include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
 #include "headrace/records/folder/folder.h"
+#include "headrace/records/formats.h"
 #include "headrace/records/listing.h"
+#include "headrace/records/snapshot/keeping.h"
 #include "headrace/storage/local/local_store.h"
 
 namespace headrace {
@@ -24,8 +26,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "entries are mapped as they lie");
 
-constexpr std::string_view kMagic = "HRSNAP1\n";
-constexpr std::size_t kFixed = 64;
+constexpr std::string_view kMagic = "HRSNAP2\n";
+constexpr std::size_t kFixed = 72;
 constexpr std::size_t kSum = 16;
 constexpr std::size_t kPage = 4096;
 
@@ -38,6 +40,7 @@ struct Fixed {
   std::uint64_t fingerprint_high;
   std::uint64_t fingerprint_low;
   std::uint64_t place;
+  std::uint64_t format;
 };
 static_assert(sizeof(Fixed) == kFixed);
 
@@ -105,6 +108,9 @@ Result<std::shared_ptr<const Snapshot>> Snapshot::take(Store& store, std::int64_
   made->taken_at_ = unix_seconds;
   made->plain_ = plain && made->objects_.size() != 0;
   made->fingerprint_ = made->objects_.fingerprint();
+  // If it cannot be told, whoever opens the set learns why.
+  const auto view = make_snapshot_store(store, made);
+  if (const auto format = recognise_format(*view, stop)) made->format_ = (*format)->name;
   return std::shared_ptr<const Snapshot>(made);
 }
 
@@ -118,9 +124,10 @@ std::string Snapshot::head() const {
   fixed.fingerprint_high = fingerprint_.high;
   fixed.fingerprint_low = fingerprint_.low;
   fixed.place = place_.size();
+  fixed.format = format_.size();
   std::string head(sizeof fixed, '\0');
   std::memcpy(head.data(), &fixed, sizeof fixed);
-  head += place_;
+  head += place_ + format_;
   const Hash128 sum = hash_bytes(as_byte_span(head));
   char words[kSum];
   std::memcpy(&words[0], &sum.high, sizeof sum.high);
@@ -139,8 +146,9 @@ Result<std::shared_ptr<const Snapshot>> Snapshot::parse(ByteSpan file,
     return std::string_view(&fixed.magic[0], 6) == kMagic.substr(0, 6)
                ? Error(Code::corrupt, "this is a snapshot of another version")
                : Error(Code::invalid, "this is no snapshot");
-  if (fixed.place > file.size() - sizeof fixed - kSum) return damaged("cut short");
-  const std::size_t summed = sizeof fixed + fixed.place;
+  const std::size_t texts = file.size() - sizeof fixed - kSum;
+  if (fixed.place > texts || fixed.format > texts - fixed.place) return damaged("cut short");
+  const std::size_t summed = sizeof fixed + fixed.place + fixed.format;
   Hash128 sum;
   std::memcpy(&sum.high, &file[summed], sizeof sum.high);
   std::memcpy(&sum.low, &file[summed + sizeof sum.high], sizeof sum.low);
@@ -156,8 +164,9 @@ Result<std::shared_ptr<const Snapshot>> Snapshot::parse(ByteSpan file,
                       fixed.objects * sizeof(ObjectEntry);
   const std::shared_ptr<Snapshot> made(
       new Snapshot({{entries, fixed.objects}, {names, fixed.names}, std::move(owner)}));
-  made->place_.assign(static_cast<const char*>(static_cast<const void*>(&file[sizeof fixed])),
-                      fixed.place);
+  const auto* text = static_cast<const char*>(static_cast<const void*>(&file[sizeof fixed]));
+  made->place_.assign(text, fixed.place);
+  made->format_.assign(text + fixed.place, fixed.format);
   made->taken_at_ = fixed.taken_at;
   made->plain_ = fixed.plain == 1;
   made->fingerprint_ = {fixed.fingerprint_high, fixed.fingerprint_low};

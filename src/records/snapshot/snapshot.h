@@ -19,7 +19,8 @@ namespace headrace {
 
 class Snapshot {
  public:
-  /// Lists the store, folders side by side. `unix_seconds` is the time that it is called taken at.
+  /// Lists the store, folders side by side, and looks into few objects for the set's format.
+  /// `unix_seconds` is the time that it is called taken at.
   static Result<std::shared_ptr<const Snapshot>> take(Store& store, std::int64_t unix_seconds,
                                                       const std::stop_token& stop);
   ///  * the snapshot, mapped
@@ -36,6 +37,8 @@ class Snapshot {
   std::int64_t taken_at() const { return taken_at_; }  ///< seconds since 1970
   /// Every object lies in a folder below the root, is no hidden or system file, and can be read.
   bool plain() const { return plain_; }
+  /// Of the set that its objects are, "folder"; empty if it was not found out.
+  const std::string& format() const { return format_; }
   /// ObjectIndex::fingerprint().
   const Hash128& fingerprint() const { return fingerprint_; }
 
@@ -52,6 +55,7 @@ class Snapshot {
   std::string place_;
   std::int64_t taken_at_ = 0;
   bool plain_ = true;
+  std::string format_;
   Hash128 fingerprint_;
 };
 

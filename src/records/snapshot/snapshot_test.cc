@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-/// Says how often it was asked what there is.
+/// Says how often it was asked what there is, and what is in it.
 class Counted final : public ForwardingStore<> {
  public:
   using ForwardingStore::ForwardingStore;
@@ -38,7 +38,13 @@ class Counted final : public ForwardingStore<> {
     return below().list(request, stop, sink);
   }
 
+  void read(ReadRequest request, ReadDone done) override {
+    ++reads;
+    below().read(std::move(request), std::move(done));
+  }
+
   std::atomic<int> questions{0};
+  std::atomic<int> reads{0};
 };
 
 std::string read_file(const std::string& path) {
@@ -91,11 +97,13 @@ TEST_F(SnapshotTest, ReuseAsksNothingAndGivesTheSameSet) {
   const auto listed = open(store_);
   keep(SnapshotUse::refresh, {});
   store_.questions = 0;
+  store_.reads = 0;
   const Context context;
   const auto again = keep(SnapshotUse::reuse, context);
   const auto view = make_snapshot_store(store_, again);
   const auto set = open(*view);
   EXPECT_EQ(store_.questions, 0);
+  EXPECT_EQ(store_.reads, 0) << "an object was looked into for the format, a round trip";
   ASSERT_EQ(set->size(), listed->size());
   EXPECT_EQ(set->fingerprint(), listed->fingerprint());
   EXPECT_EQ(set->classes(), listed->classes());
@@ -117,6 +125,37 @@ TEST_F(SnapshotTest, WhatIsNoPlainSetOfClassesIsReadAsAListing) {
   store_.questions = 0;
   EXPECT_EQ(open(*view)->fingerprint(), listed->fingerprint());
   EXPECT_EQ(store_.questions, 0);
+}
+
+TEST_F(SnapshotTest, KnowsTheFormatOfContainersToo) {
+  MemoryStore memory;
+  std::ifstream file(HEADRACE_TEST_DATA "/vectors/webdataset/cls_text.tar", std::ios::binary);
+  const std::string tar{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_TRUE(put(memory, "no-name-that-tells", as_byte_span(tar), {}));
+  for (const auto use : {SnapshotUse::refresh, SnapshotUse::reuse}) {
+    const auto kept = keep_snapshot(memory, {.use = use, .file = file_}, {}, {});
+    ASSERT_TRUE(kept) << kept.error().to_string();
+    EXPECT_EQ((*kept)->format(), "tar");
+    EXPECT_EQ(open(*make_snapshot_store(memory, *kept))->format(), "tar");
+  }
+}
+
+// One object that is there and cannot be read must not keep the others from being listed.
+TEST_F(SnapshotTest, WhatCannotBeLookedIntoIsToldByWhoOpensTheSet) {
+  class Unreadable final : public ForwardingStore<> {
+   public:
+    using ForwardingStore::ForwardingStore;
+    void read(ReadRequest /*request*/, ReadDone done) override {
+      done(Error(Code::denied, "GET is not allowed"));
+    }
+  };
+  Unreadable store(memory_);
+  const auto kept = keep_snapshot(store, {.use = SnapshotUse::refresh, .file = file_}, {}, {});
+  ASSERT_TRUE(kept) << kept.error().to_string();
+  EXPECT_EQ((*kept)->format(), "");
+  const auto set = open_dataset(*make_snapshot_store(store, *kept), {}, {});
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code(), Code::denied);
 }
 
 TEST_F(SnapshotTest, RefreshSeesWhatCame) {
