@@ -24,7 +24,7 @@ struct FoundIndex {
 
 struct Indexing {
   Framing framing;
-  std::string kind;  ///< of the index in the SideStore: "rec-index"
+  std::string kind;           ///< of the index in the SideStore: "rec-index"
   std::uint32_t version = 2;  ///< 1 had no repeats
   /// May be empty: the format has no index beside its containers.
   std::function<Result<FoundIndex>(Store& store, const ObjectInfo& shard,

@@ -40,12 +40,17 @@ Tree::~Tree() {
 Result<void> Tree::check(const std::stop_token& stop) {
   MutexLock lock(mutex_);
   const auto listing = begin(kRoot);
-  if (listing == nullptr) return {};
-  while (listing->running && listing->pages == 0) {
+  const auto is_empty = [this]() HEADRACE_REQUIRES(mutex_) {
+    return table_.first_child(kRoot) == kNone;
+  };
+  while (listing != nullptr && listing->running && is_empty()) {
     if (!lock.wait(listing->changed, stop)) return stopped();
   }
-  if (listing->failure) return *listing->failure;
-  return {};
+  if (listing != nullptr && listing->failure) return *listing->failure;
+  if (!is_empty()) return {};
+  return Error(Code::not_found, "there is nothing to show: no object lies here",
+               "check how the place is spelt; a mount never shows what comes later")
+      .at(store_.describe());
 }
 
 std::shared_ptr<Tree::Listing> Tree::begin(NodeId folder) {
@@ -190,7 +195,6 @@ Result<void> Tree::list(NodeId folder, const std::string& prefix, Listing& listi
   const auto sink = [&](ListPage&& page) -> Result<bool> {
     const MutexLock lock(mutex_);
     HEADRACE_TRY(take(folder, prefix.size(), page));
-    ++listing.pages;
     listing.changed.notify_all();
     return !stop.stop_requested();
   };

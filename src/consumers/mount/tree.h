@@ -37,7 +37,8 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
   ~Tree();
 
-  /// Waits for the first page of the root's list: whether the place answers at all.
+  /// Waits for the first of the root's children: whether the place answers at all.
+  ///  * not_found  it answers that it has none: mostly a prefix that is misspelt
   Result<void> check(const std::stop_token& stop);
 
   ///  * the child of that name
@@ -67,7 +68,6 @@ class Tree {
  private:
   struct Listing {
     bool running = true;
-    std::uint64_t pages = 0;
     std::optional<Error> failure;
     Condition changed;
   };

@@ -158,6 +158,16 @@ TEST_F(TreeTest, TheFirstLookSaysWhatIsWrongWithThePlace) {
   EXPECT_EQ(tree_->check({}).error().code(), Code::denied);
 }
 
+TEST_F(TreeTest, APlaceWithNothingInItIsMostlyMisspelt) {
+  grow(store_);
+  const auto checked = tree_->check({});
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code(), Code::not_found);
+  add("a/1.jpg");
+  grow(store_);
+  EXPECT_TRUE(tree_->check({}));
+}
+
 TEST_F(TreeTest, AFolderIsListedOnce) {
   for (int i = 0; i < 10; ++i) add(fmt::format("a/{}", i));
   FailingStore counting(store_, [](const Call&) { return std::nullopt; });
