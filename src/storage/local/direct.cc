@@ -17,13 +17,7 @@
 namespace headrace::local {
 namespace {
 
-constexpr std::uint64_t kBlock = 4096;                      // no disk asks for more
 constexpr std::uint64_t kLeast = std::uint64_t{64} << 10U;  // below it the cache costs less
-
-bool set_direct(int fd, bool direct) {
-  const int flags = ::fcntl(fd, F_GETFL);
-  return flags != -1 && ::fcntl(fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
-}
 
 }  // namespace
 
@@ -56,13 +50,14 @@ bool Reads::pays(std::uint64_t length) {
 Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
                                                const std::stop_token& stop) {
   constexpr std::uint64_t kPiece = std::uint64_t{4} << 20U;
-  const std::uint64_t begin = range.offset / kBlock * kBlock;
+  const std::uint64_t begin = range.offset / kDirectBlock * kDirectBlock;
   const std::uint64_t before = range.offset - begin;
-  const std::uint64_t whole = (before + range.length + kBlock - 1) / kBlock * kBlock;
-  HEADRACE_TRY(Buffer buffer, allocate(whole + kBlock));
+  const std::uint64_t whole =
+      (before + range.length + kDirectBlock - 1) / kDirectBlock * kDirectBlock;
+  HEADRACE_TRY(Buffer buffer, allocate(whole + kDirectBlock));
   void* at = buffer.data();
   std::size_t room = buffer.size();
-  if (std::align(kBlock, whole, at, room) == nullptr) return std::optional<Bytes>();
+  if (std::align(kDirectBlock, whole, at, room) == nullptr) return std::optional<Bytes>();
   const std::size_t first = buffer.size() - room;
   const auto into = buffer.span().subspan(first, whole);
   if (!set_direct(fd, true)) {
@@ -86,7 +81,7 @@ Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
     }
     if (got < 0) return read_error(errno);
     filled += static_cast<std::uint64_t>(got);
-    if (got == 0 || filled % kBlock != 0) break;  // the file ends here
+    if (got == 0 || filled % kDirectBlock != 0) break;  // the file ends here
   }
   const std::uint64_t length = std::min(range.length, filled - std::min(filled, before));
   const std::size_t size = buffer.size();

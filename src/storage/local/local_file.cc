@@ -49,4 +49,9 @@ Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t o
   return filled;
 }
 
+bool set_direct(int fd, bool direct) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags != -1 && ::fcntl(fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+}
+
 }  // namespace headrace::local

@@ -25,4 +25,10 @@ Error read_error(int error_number);
 Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t offset,
                               const std::stop_token& stop);
 
+/// What offsets, lengths and addresses are multiples of with O_DIRECT: no disk asks for more.
+inline constexpr std::size_t kDirectBlock = 4096;
+
+/// False where the file system has no O_DIRECT.
+bool set_direct(int fd, bool direct);
+
 }  // namespace headrace::local

@@ -22,11 +22,14 @@ namespace headrace {
 namespace {
 
 /// Of a disk of this machine; what a network's file systems make of O_DIRECT was not measured.
-std::uint64_t direct_after(const std::string& root) {
+bool is_own_disk(const std::string& root) {
   const auto standing = local::standing_of(root);
-  return standing && standing->medium == local::Medium::local
-             ? local::Reads::memory_of_machine()
-             : std::numeric_limits<std::uint64_t>::max();
+  return standing && standing->medium == local::Medium::local;
+}
+
+std::uint64_t direct_after(const std::string& root) {
+  return is_own_disk(root) ? local::Reads::memory_of_machine()
+                           : std::numeric_limits<std::uint64_t>::max();
 }
 
 Error stopped() { return {Code::cancelled, "stopped"}; }
@@ -37,6 +40,7 @@ class LocalStore final : public Store {
       : root_(root.empty() ? "." : std::move(root)),
         context_(std::move(context)),
         durable_(options.durable ? local::Durable::yes : local::Durable::no),
+        direct_writes_after_(options.direct_writes_after),
         reads_(options.direct_after ? *options.direct_after : direct_after(root_)),
         pool_(root_, options.threads,
               [this](const ReadRequest& request, const std::stop_token& ending) {
@@ -63,7 +67,7 @@ class LocalStore final : public Store {
                                                const std::stop_token& stop) override {
     if (stop.stop_requested()) return stopped().at(place(key));
     HEADRACE_TRY(local::check_key(key).at(place(key)));
-    return local::create_file(root_, key, durable_);
+    return local::create_file(root_, key, durable_, direct_writes_after());
   }
 
   Result<void> remove(const std::string& key, const std::stop_token& stop) override {
@@ -76,6 +80,14 @@ class LocalStore final : public Store {
   }
 
  private:
+  /// What is not durable is meant to be read soon: a fetched copy.
+  std::uint64_t direct_writes_after() const {
+    constexpr std::uint64_t kDirectFrom = std::uint64_t{32} << 20U;
+    if (durable_ == local::Durable::no) return local::FileOutput::kNever;
+    if (direct_writes_after_) return *direct_writes_after_;
+    return is_own_disk(root_) ? kDirectFrom : local::FileOutput::kNever;
+  }
+
   std::string place(const std::string& key) const { return object_place(root_, key); }
 
   /// A folder goes with the last object in it, as where there are only keys. Never the root.
@@ -117,6 +129,7 @@ class LocalStore final : public Store {
   const std::string root_;
   const Context context_;
   const local::Durable durable_;
+  const std::optional<std::uint64_t> direct_writes_after_;
   local::Reads reads_;
   ReadPool pool_;  // last: its threads use the rest
 };

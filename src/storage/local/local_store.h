@@ -28,6 +28,9 @@ struct LocalStoreOptions {
   /// Once so many bytes were read, what the page cache does not hold is read past it (direct.h).
   /// Absent: the machine's memory, on disks of its own; never elsewhere.
   std::optional<std::uint64_t> direct_after = {};
+  /// Of a file that is written and is durable: so many bytes go through the page cache, the rest
+  /// past it (file_output.h). Absent: 32 MiB, on disks of its own; never elsewhere.
+  std::optional<std::uint64_t> direct_writes_after = {};
 };
 
 /// A root that does not exist is made by the first `create`. Reads count as Metric::requests and

@@ -67,10 +67,12 @@ std::string temporary_name(const std::string& folder) {
 class LocalWriter final : public ObjectWriter {
  public:
   /// `temporary` is empty if the file has no name yet.
-  LocalWriter(std::string path, std::string temporary, UniqueFd fd, Durable durable)
+  LocalWriter(std::string path, std::string temporary, UniqueFd fd, Durable durable,
+              std::uint64_t direct_after)
       : path_(std::move(path)),
         temporary_(std::move(temporary)),
         fd_(std::move(fd)),
+        output_(fd_.get(), direct_after),
         durable_(durable) {}
   LocalWriter(const LocalWriter&) = delete;
   LocalWriter& operator=(const LocalWriter&) = delete;
@@ -80,19 +82,12 @@ class LocalWriter final : public ObjectWriter {
 
   Result<void> append(ByteSpan bytes) override {
     if (!fd_.valid()) return Error(Code::invalid, "append after finish").at(path_);
-    while (!bytes.empty()) {
-      const auto written = ::write(fd_.get(), bytes.data(), bytes.size());
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        return errno_error(errno, "write").at(path_);
-      }
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return {};
+    return output_.append(bytes).at(path_);
   }
 
   Result<Pin> finish() override {
     if (!fd_.valid()) return Error(Code::invalid, "finish twice").at(path_);
+    HEADRACE_TRY(output_.flush().at(path_));
     if (durable_ == Durable::yes && ::fsync(fd_.get()) != 0)
       return errno_error(errno, "fsync").at(path_);
     if (temporary_.empty()) HEADRACE_TRY(give_name());
@@ -123,13 +118,14 @@ class LocalWriter final : public ObjectWriter {
   const std::string path_;
   std::string temporary_;  // empty once it is renamed, or before it has a name
   UniqueFd fd_;
+  FileOutput output_;
   const Durable durable_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const std::string& key,
-                                                  Durable durable) {
+                                                  Durable durable, std::uint64_t direct_after) {
   std::string path = path_of(root, key);
   const std::string folder = parent_of(path);
   constexpr int kAttempts = 8;  // whoever removes a folder's last file removes the folder
@@ -143,7 +139,7 @@ Result<std::unique_ptr<ObjectWriter>> create_file(const std::string& root, const
     }
     if (fd.valid()) {
       return std::unique_ptr<ObjectWriter>(std::make_unique<LocalWriter>(
-          std::move(path), std::move(temporary), std::move(fd), durable));
+          std::move(path), std::move(temporary), std::move(fd), durable, direct_after));
     }
     const bool again = errno == EEXIST || errno == EINTR || errno == ENOENT;
     if (!again || attempt == kAttempts) return errno_error(errno, "create").at(path);
