@@ -4,8 +4,10 @@
 /// Thread-safe. One reserver (the stage that fetches, which asks in delivery order), any number
 /// of releasers. A reservation is admitted while the total stays within the limit, and always
 /// when nothing is reserved: so the sample at the head gets through even if it alone is larger.
+/// It may begin with less than the limit, and grow while more would help.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -46,13 +48,19 @@ class ByteBudget {
     std::uint64_t bytes_ = 0;
   };
 
-  explicit ByteBudget(std::uint64_t limit) : limit_(limit) {}
+  explicit ByteBudget(std::uint64_t limit) : ByteBudget(limit, limit) {}
+  /// Grants `first` bytes at a time until it is widened.
+  ByteBudget(std::uint64_t limit, std::uint64_t first)
+      : limit_(limit), granted_(std::min(first, limit)) {}
 
   /// Waits until `bytes` fit. An empty Grant (of 0 bytes) only when a stop was asked for.
   Grant reserve(std::uint64_t bytes, const std::stop_token& stop) {
     MutexLock lock(mutex_);
-    while (used_ != 0 && used_ + bytes > limit_) {
-      if (!lock.wait(released_, stop)) return {};
+    while (used_ != 0 && used_ + bytes > granted_) {
+      waiting_ = true;
+      const bool go_on = lock.wait(released_, stop);
+      waiting_ = false;
+      if (!go_on) return {};
     }
     if (stop.stop_requested()) return {};
     add(bytes);
@@ -62,7 +70,7 @@ class ByteBudget {
   /// The same without waiting: nothing if the bytes do not fit now.
   std::optional<Grant> try_reserve(std::uint64_t bytes) {
     const MutexLock lock(mutex_);
-    if (used_ != 0 && used_ + bytes > limit_) return std::nullopt;
+    if (used_ != 0 && used_ + bytes > granted_) return std::nullopt;
     add(bytes);
     return Grant(this, bytes);
   }
@@ -73,6 +81,16 @@ class ByteBudget {
     const MutexLock lock(mutex_);
     add(bytes);
     return {this, bytes};
+  }
+
+  /// Twice as much from now on, up to the limit, if the reserver waits: for who has nothing to do
+  /// meanwhile. Narrow is enough for a disk that answers at once; S3 needs what it takes 30 ms
+  /// long.
+  void widen() {
+    const MutexLock lock(mutex_);
+    if (!waiting_ || granted_ == limit_) return;
+    granted_ = granted_ > limit_ / 2 ? limit_ : 2 * granted_;
+    released_.notify_all();
   }
 
   std::uint64_t limit() const { return limit_; }
@@ -99,6 +117,8 @@ class ByteBudget {
   const std::uint64_t limit_;
   mutable Mutex mutex_;
   Condition released_;
+  std::uint64_t granted_ HEADRACE_GUARDED_BY(mutex_);
+  bool waiting_ HEADRACE_GUARDED_BY(mutex_) = false;
   std::uint64_t used_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::uint64_t peak_ HEADRACE_GUARDED_BY(mutex_) = 0;
 };

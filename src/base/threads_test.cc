@@ -59,6 +59,23 @@ TEST(ByteBudget, HoldsTheLimit) {
   EXPECT_EQ(budget.used(), 0U);
 }
 
+TEST(ByteBudget, GrowsToItsLimitOnlyWhileSomebodyWaitsForMore) {
+  ByteBudget budget(100, 20);
+  const std::stop_source never;
+  const auto first = budget.reserve(20, never.get_token());
+  EXPECT_FALSE(budget.try_reserve(1)) << "it begins narrow";
+  budget.widen();
+  EXPECT_FALSE(budget.try_reserve(1)) << "nobody waits for it";
+  std::atomic<bool> granted = false;
+  std::jthread reserver([&] {
+    const auto more = budget.reserve(70, never.get_token());  // 40 is too little, and so is 80
+    granted = true;
+  });
+  while (!granted) budget.widen();
+  reserver.join();
+  EXPECT_EQ(budget.peak(), 90U);
+}
+
 TEST(ByteBudget, AdmitsTheHeadEvenAboveTheLimit) {
   ByteBudget budget(10);
   const std::stop_source never;

@@ -25,6 +25,10 @@ class ComposedJob final : public Job {
     if (loader.uri.empty()) loader.uri = options_.uri;
     loader.seek_store = parts_.side_store;
     loader.seek_place = parts_.place;
+    constexpr std::uint64_t kAheadOfDisk = std::uint64_t{16}
+                                           << 20U;  // 50 ms of two cores' decoding
+    const bool by_disk = mode() == Mode::direct || mode() == Mode::file;
+    if (by_disk && options_.medium.empty()) loader.first_bytes = kAheadOfDisk;
     HEADRACE_TRY(loader_,
                  Loader::make(context_, *parts_.feed, *parts_.dataset, loader, options_.resume));
     return {};

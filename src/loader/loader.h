@@ -43,8 +43,11 @@ struct LoaderOptions {
   Tail tail = Tail::keep;
   unsigned threads = 0;  ///< decode threads; 0 = the processors this process may use
   std::uint64_t budget_bytes = 256U << 20U;  ///< encoded bytes in flight and batches made ahead
-  unsigned max_requests = 256;               ///< fetches in flight
-  unsigned depth = 4;                        ///< batches made ahead of the consumer
+  /// Encoded bytes in flight at first; more as soon as decode threads wait for bytes. For a medium
+  /// that answers at once; where answers are late now and then, what was read ahead rides it out.
+  std::uint64_t first_bytes = ~std::uint64_t{0};
+  unsigned max_requests = 256;  ///< fetches in flight
+  unsigned depth = 4;           ///< batches made ahead of the consumer
   Transform transform;
   DecodeLimits limits;
   OnBad on_bad = OnBad::error;

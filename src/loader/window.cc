@@ -117,6 +117,8 @@ std::optional<Window::Task> Window::take(const std::stop_token& stop) {
     // A place that another thread decodes may yet come back for a second look.
     const bool over = closed_ && all_fetched;
     const Metric why = why_waiting();
+    if (!over && why == Metric::wait_fetch_nanos && limits_.budget != nullptr)
+      limits_.budget->widen();
     const Nanos before = context_.clock->now();
     if (!lock.wait(work_, stop)) return std::nullopt;
     if (!over) {

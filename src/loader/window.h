@@ -67,6 +67,8 @@ class Window {
     std::size_t depth = 1;     ///< batches that have memory, ahead of the consumer
     std::size_t items = 1;     ///< places in all batches; one batch may have more
     std::size_t requests = 1;  ///< fetches in flight
+    ByteBudget* budget =
+        nullptr;  ///< to be widened when decode threads wait for bytes; may be null
   };
   using MakeBatch = std::function<Result<std::unique_ptr<OpenBatch>>(std::size_t count)>;
 
