@@ -147,12 +147,9 @@ Result<std::optional<Bytes>> Cache::read(const Parts& parts, bool wait) {
     if (got && !*got) return std::optional<Bytes>();
     if (!got) {
       // Damaged, gone, or a bad place of the disk: forgotten, and kept anew elsewhere.
-      drop(Parts(parts.begin() + static_cast<std::ptrdiff_t>(i),
-                 parts.begin() + static_cast<std::ptrdiff_t>(next)));
-      if (got.error().code() == Code::corrupt) {
-        const MutexLock lock(mutex_);
-        ++damaged_;
-      }
+      forget_damage(Parts(parts.begin() + static_cast<std::ptrdiff_t>(i),
+                          parts.begin() + static_cast<std::ptrdiff_t>(next)),
+                    got.error());
       return std::move(got).error().at(disk_->describe());
     }
     for (; i < next; ++i) {

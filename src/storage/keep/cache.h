@@ -20,6 +20,7 @@
 #include "headrace/storage/keep/index.h"
 #include "headrace/storage/keep/segment.h"
 #include "headrace/storage/keep/segment_writer.h"
+#include "headrace/storage/part_reader.h"
 
 namespace headrace::keep {
 
@@ -64,6 +65,13 @@ class Cache {
   Result<Bytes> read(const Parts& parts);
   /// The same without waiting for the disk: nothing if not all of it is in memory.
   Result<std::optional<Bytes>> read_at_hand(const Parts& parts) { return read(parts, false); }
+  /// Of the range only these blocks, which the caller's hashes verify, and zeros elsewhere. Damage
+  /// as in `read`.
+  Result<Bytes> read_blocks(const Parts& parts, std::span<const CheckedBlock> blocks);
+  Result<std::optional<Bytes>> read_blocks_at_hand(const Parts& parts,
+                                                   std::span<const CheckedBlock> blocks) {
+    return read_blocks(parts, blocks, false);
+  }
   void drop(const Parts& parts);
 
   /// Keeps the items, or those that fit; gives the bytes of those that did not.
@@ -94,6 +102,9 @@ class Cache {
   };
 
   Result<std::optional<Bytes>> read(const Parts& parts, bool wait);
+  Result<std::optional<Bytes>> read_blocks(const Parts& parts, std::span<const CheckedBlock> blocks,
+                                           bool wait);
+  void forget_damage(const Parts& parts, const Error& error);
   bool is_ours(const Segment& segment) const { return segment.header().store == options_.store; }
   Result<void> learn(const std::vector<DiskEntry>& listed) HEADRACE_REQUIRES(learning_);
   void adopt(const SegmentName& name) HEADRACE_REQUIRES(learning_);

@@ -33,6 +33,7 @@ void DiskPool::close() {
 void DiskPool::work(std::size_t lane) {
   while (true) {
     Parts parts;
+    std::vector<CheckedBlock> blocks;
     bool stopped = false;
     {
       MutexLock lock(mutex_);
@@ -43,9 +44,10 @@ void DiskPool::work(std::size_t lane) {
       queue_.pop_front();
       stopped = closing_ || mine->request.stop.stop_requested();
       parts = std::move(mine->parts);
+      blocks = std::move(mine->blocks);
     }
     Result<Bytes> bytes = Error(Code::cancelled, "stopped");
-    if (!stopped) bytes = cache_.read(parts);
+    if (!stopped) bytes = blocks.empty() ? cache_.read(parts) : cache_.read_blocks(parts, blocks);
     DiskReadPtr read;
     {
       const MutexLock lock(mutex_);

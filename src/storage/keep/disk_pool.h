@@ -28,8 +28,9 @@ struct DiskRead {
   std::uint64_t place = 0;
   ReadRequest request;
   ReadDone done;
-  std::function<void(Result<Bytes>)> side;  ///< for derived bytes, instead of `done`
+  std::function<void(Result<Bytes>)> side;  ///< for derived bytes and parts, instead of `done`
   Parts parts;
+  std::vector<CheckedBlock> blocks;  ///< of `parts`, if not all is wanted
 };
 using DiskReadPtr = std::unique_ptr<DiskRead>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file The engine of the node cache, as its source files share it: keep_engine.cc has the reads
-/// and how it ends, keep_claims.cc what other processes fetch, keep_writer.cc what goes to the disk
-/// and who watches it, keep_side.cc derived bytes.
+/// and how it ends, keep_parts.cc those of parts, keep_claims.cc what other processes fetch,
+/// keep_writer.cc what goes to the disk and who watches it, keep_side.cc derived bytes.
 ///
 /// Thread-safe, as a Store is. keep_engine.h tells the design.
 #pragma once
@@ -91,6 +91,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void hint(std::span<const Wanted> wanted);
   void read(ReadRequest request, ReadDone done);
+  void read_parts(ReadRequest request, std::vector<CheckedBlock> blocks, PartsDone done);
   Result<std::optional<Bytes>> get(const SideKey& key);
   Result<void> put(const SideKey& key, ByteSpan bytes);
   KeepStats stats() const;
@@ -132,6 +133,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   // --- on the disk -----------------------------------------------------------------------------
   void answer(DiskReadPtr read, Result<Bytes> bytes);
+  void answer_parts(Result<Bytes> range, std::uint64_t read_bytes, const PartsDone& done);
   void read_failed(const Error& error);
   void count_hit(std::uint64_t bytes) {
     context_.metrics->add(Metric::cache_hits, 1);

@@ -14,7 +14,7 @@ constexpr int kReadErrors = 3;  ///< in a row: then it is the disk, not a place 
 constexpr std::chrono::milliseconds kClosing{250};
 
 /// The store that users see.
-class EngineStore final : public ForwardingStore<KeepStore>, public NearLister {
+class EngineStore final : public ForwardingStore<KeepStore>, public NearLister, public PartReader {
  public:
   EngineStore(std::shared_ptr<Engine> engine, Store& base)
       : ForwardingStore(base), engine_(std::move(engine)) {}
@@ -31,6 +31,9 @@ class EngineStore final : public ForwardingStore<KeepStore>, public NearLister {
   }
   void read(ReadRequest request, ReadDone done) override {
     engine_->read(std::move(request), std::move(done));
+  }
+  void read_parts(ReadRequest request, std::vector<CheckedBlock> blocks, PartsDone done) override {
+    engine_->read_parts(std::move(request), std::move(blocks), std::move(done));
   }
   Result<std::optional<Bytes>> get(const SideKey& key) override { return engine_->get(key); }
   Result<void> put(const SideKey& key, ByteSpan bytes) override { return engine_->put(key, bytes); }

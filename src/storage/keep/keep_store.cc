@@ -4,6 +4,7 @@
 #include "headrace/base/cache_folder.h"
 #include "headrace/storage/keep/keep_engine.h"
 #include "headrace/storage/keep/late_disk.h"
+#include "headrace/storage/keep/shaped_disk.h"
 
 namespace headrace {
 
@@ -19,6 +20,8 @@ Result<std::unique_ptr<KeepStore>> make_keep_store(Store& base, const KeepOption
         "keep-in-memory",
         options.dir + " lies in memory: what is kept there is taken from the job's");
   }
+  if (options.medium)
+    local.disk = keep::shape_disk(std::move(local.disk), *options.medium, *context.clock);
   return keep::make_keep_store_on(std::move(local.disk), base, chosen, context);
 }
 

@@ -20,10 +20,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 #include "headrace/base/context.h"
+#include "headrace/storage/shaped/media.h"
 #include "headrace/storage/side_store.h"
 #include "headrace/storage/store.h"
 
@@ -43,6 +45,8 @@ struct KeepOptions {
   Nanos patience = std::chrono::seconds(5);
   /// Ends waiting for derived bytes, and at the end for what is not written yet.
   std::stop_token stop;
+  /// The cache's disk as slow as this, for measurements; empty: as it is.
+  std::optional<Medium> medium;
 };
 
 struct KeepStats {
