@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A corpus that libjpeg-turbo makes by a fixed seed: any crop of any of its pictures, resized by
-// any filter, is what libjpeg-turbo's whole picture gives; with and without a seek index, on every
-// vector unit. (That our resize is Pillow's: resize_test.cc, and tests/interop for whole samples.)
+// any filter, is what libjpeg-turbo's whole picture gives; with and without a seek index, and of
+// the bytes that part_bytes.h names alone, on every vector unit. (That our resize is Pillow's:
+// resize_test.cc, and tests/interop for whole samples.)
 //
 // HEADRACE_CORPUS=PICTURES,CROPS makes it as large as asked: scripts/test-long takes 500,20.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +18,7 @@
 
 #include "headrace/base/random.h"
 #include "headrace/decode/decoder.h"
+#include "headrace/decode/part_bytes.h"
 
 namespace headrace {
 namespace {
@@ -110,6 +113,17 @@ Transform transform_of(Random& random) {
   return transform;
 }
 
+/// Noise wherever the runs are not.
+std::vector<std::byte> only(ByteSpan bytes, std::span<const jpeg::ByteRun> runs) {
+  std::vector<std::byte> part(bytes.size());
+  for (std::size_t i = 0; i < part.size(); ++i) part[i] = static_cast<std::byte>(i * 37 + 11);
+  for (const jpeg::ByteRun& run : runs) {
+    std::ranges::copy(bytes.subspan(run.begin, run.end - run.begin),
+                      part.begin() + static_cast<std::ptrdiff_t>(run.begin));
+  }
+  return part;
+}
+
 TEST(Corpus, EveryCropIsWhatLibjpegTurboGives) {
   const Extent extent_asked = extent();
   DecodeLimits by_library;
@@ -141,6 +155,15 @@ TEST(Corpus, EveryCropIsWhatLibjpegTurboGives) {
         ASSERT_TRUE(own.decode_into(bytes, transform, key, got, &again).ok());
         ASSERT_EQ(got, want) << "with an index";
         ++indexed;
+        const auto outline = own.outline();
+        ASSERT_TRUE(outline);
+        const auto needed = bytes_needed(*outline, bytes.size(), transform, key, index, payload);
+        ASSERT_FALSE(needed.empty());
+        const auto part = only(bytes, needed);
+        const SeekUse some{index, payload, nullptr, needed};
+        std::fill(got.begin(), got.end(), std::byte{0});
+        ASSERT_TRUE(own.decode_into(part, transform, key, got, &some).ok());
+        ASSERT_EQ(got, want) << "of what it needs alone";
       }
       hwy::SetSupportedTargetsForTest(0);
     }

@@ -14,39 +14,12 @@
 #include "headrace/decode/colour_profile.h"
 #include "headrace/decode/resize.h"
 #include "headrace/decode/rgb_source.h"
+#include "headrace/decode/shown.h"
 #include "headrace/decode/store.h"
 
 namespace headrace {
 
 namespace {
-
-struct Range {
-  std::uint32_t begin = 0, size = 0, at = 0;
-};
-
-/// What of the resized picture an output of `size` from `crop` on shows, and where in the output:
-/// the crop may leave the picture, on either side.
-Range overlap(std::int64_t crop, std::uint32_t size, std::uint32_t scaled) {
-  const auto begin = std::max<std::int64_t>(crop, 0);
-  const auto end = std::min<std::int64_t>(crop + size, scaled);
-  if (end <= begin) return {};
-  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin),
-          static_cast<std::uint32_t>(begin - crop)};
-}
-
-/// Which part of the resized picture the output shows, and where in it.
-struct Shown {
-  Box part, window;
-  bool nothing() const { return part.width == 0 || part.height == 0; }
-};
-
-Shown shown_of(const Transform& transform, const Params& params) {
-  const auto x = overlap(params.crop_left, transform.width, params.scaled_width);
-  const auto y = overlap(params.crop_top, transform.height, params.scaled_height);
-  // A flip is of the output, its padding included.
-  const auto left = params.flip ? transform.width - x.at - x.size : x.at;
-  return {{x.begin, y.begin, x.size, y.size}, {left, y.at, x.size, y.size}};
-}
 
 /// The built-in classifier's crops have no border to fill.
 Result<void> check_size(const Transform& transform, const Params& params) {
@@ -121,6 +94,12 @@ std::span<const std::string> Decoder::warnings() const { return impl_->source.wa
 
 std::size_t Decoder::bytes_touched() const { return impl_->source.bytes_touched(); }
 
+std::optional<PictureOutline> Decoder::outline() const {
+  const auto jpeg = impl_->source.outline();
+  if (!jpeg) return std::nullopt;
+  return PictureOutline{*jpeg, impl_->source.orientation()};
+}
+
 Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
                                   const SampleKey& key, std::span<std::byte> out,
                                   const SeekUse* seek) {
@@ -135,7 +114,7 @@ Result<void> Decoder::decode_into(ByteSpan encoded, const Transform& transform,
 Result<void> Decoder::Impl::sample(ByteSpan encoded, const Transform& transform,
                                    const SampleKey& key, std::span<std::byte> out,
                                    const SeekUse& seek) {
-  HEADRACE_TRY(info, source.open(encoded));
+  HEADRACE_TRY(info, source.open(encoded, seek.there));
   orientation = transform.orient == Orient::exif ? source.orientation() : 1;
   follows_profile = false;
   if (transform.colours == Colours::srgb) {
@@ -217,7 +196,7 @@ Result<void> Decoder::Impl::warped(const Transform& transform, const Params& par
   const Warp warp(*params.warp);
   const Box window{static_cast<std::uint32_t>(params.crop_left),
                    static_cast<std::uint32_t>(params.crop_top), transform.width, transform.height};
-  const Box part = warp.source_of(window, params.scaled_width, params.scaled_height);
+  const Box part = part_of(transform, params);
   scaled.reset(part.width, part.height);
   CanvasRows rows(scaled, {0, 0, part.width, part.height});
   const bool outside = part.width == 0 || part.height == 0;

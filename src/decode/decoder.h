@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "headrace/base/bytes.h"
 #include "headrace/base/digest.h"
 #include "headrace/base/result.h"
+#include "headrace/decode/jpeg/needed.h"
 #include "headrace/decode/transform.h"
 
 namespace headrace {
@@ -36,7 +38,7 @@ struct DecodeLimits {
 };
 
 /// What is known of where decoding can begin inside a picture (jpeg/SEEK-INDEX.md), and whether to
-/// find out. Both spans are borrowed for the call.
+/// find out. All spans are borrowed for the call.
 struct SeekUse {
   /// Made by an earlier decode of the same bytes; empty: none at hand.
   ByteSpan index;
@@ -44,6 +46,16 @@ struct SeekUse {
   Hash128 payload;
   /// If given: becomes the picture's index, if none at hand fits and it can have one; else empty.
   std::vector<std::byte>* record = nullptr;
+  /// Only these parts of the bytes are there (part_bytes.h): no others are looked at. What cannot
+  /// be decoded from them, by `index`, is `unavailable`. Empty: all are.
+  std::span<const jpeg::ByteRun> there{};
+};
+
+/// Of a JPEG that our own decoder takes: what part_bytes.h needs to know.
+struct PictureOutline {
+  jpeg::Outline jpeg;
+  unsigned orientation = 1;  ///< that EXIF tells, followed or not
+  bool operator==(const PictureOutline&) const = default;
 };
 
 struct PictureInfo {
@@ -78,6 +90,8 @@ class Decoder {
                            std::span<std::byte> out, const SeekUse* seek = nullptr);
   /// Of the last decode_into: how many of the encoded bytes were read, the index included.
   std::size_t bytes_touched() const;
+  /// Of the last decode_into, if that was of a JPEG for our own decoder. REQUIRES: its bytes stay
+  std::optional<PictureOutline> outline() const;
   /// Of the last call: what decoded all the same, a line for each kind; empty as a rule.
   std::span<const std::string> warnings() const;
 

@@ -49,25 +49,67 @@ std::int32_t fixed(double value) {
   return static_cast<std::int32_t>((value < 0 ? -0.5 : 0.5) + value * kOne);
 }
 
+// NOLINTBEGIN(bugprone-incorrect-roundings): as Pillow rounds
+std::uint32_t first_input(double center, double support) {
+  return static_cast<std::uint32_t>(std::max(center - support + 0.5, 0.0));
+}
+std::uint32_t end_of_inputs(double center, double support, std::uint32_t source) {
+  return std::min(static_cast<std::uint32_t>(center + support + 0.5), source);
+}
+// NOLINTEND(bugprone-incorrect-roundings)
+
+double radius_of(Filter filter) {
+  switch (filter) {
+    case Filter::nearest:
+      break;
+    case Filter::box:
+      return 0.5;
+    case Filter::bilinear:
+    case Filter::hamming:
+      return 1.0;
+    case Filter::bicubic:
+      return 2.0;
+    case Filter::lanczos:
+      return 3.0;
+  }
+  return 0;
+}
+
 }  // namespace
+
+std::pair<std::uint32_t, std::uint32_t> ResizeTable::reach(Filter filter, std::uint32_t source,
+                                                           std::uint32_t scaled,
+                                                           std::uint32_t begin,
+                                                           std::uint32_t size) {
+  if (filter == Filter::nearest) {  // adds its step again and again
+    ResizeTable table;
+    table.fill(filter, source, scaled, begin, size);
+    return {table.begin(), table.end()};
+  }
+  const double scale = static_cast<double>(source) / scaled;
+  const double support = radius_of(filter) * std::max(scale, 1.0);
+  return {first_input((begin + 0.5) * scale, support),
+          end_of_inputs((begin + size - 1 + 0.5) * scale, support, source)};
+}
 
 void ResizeTable::fill(Filter filter, std::uint32_t source, std::uint32_t scaled,
                        std::uint32_t begin, std::uint32_t size) {
   first.resize(size);
   count.resize(size);
+  const double radius = radius_of(filter);
   switch (filter) {  // lambdas, so that each filter is compiled into its loop
     case Filter::nearest:
       return fill_nearest(source, scaled, begin, size);
     case Filter::box:
-      return fill_filtered([](double x) { return box(x); }, 0.5, source, scaled, begin);
+      return fill_filtered([](double x) { return box(x); }, radius, source, scaled, begin);
     case Filter::bilinear:
-      return fill_filtered([](double x) { return bilinear(x); }, 1.0, source, scaled, begin);
+      return fill_filtered([](double x) { return bilinear(x); }, radius, source, scaled, begin);
     case Filter::hamming:
-      return fill_filtered([](double x) { return hamming(x); }, 1.0, source, scaled, begin);
+      return fill_filtered([](double x) { return hamming(x); }, radius, source, scaled, begin);
     case Filter::bicubic:
-      return fill_filtered([](double x) { return bicubic(x); }, 2.0, source, scaled, begin);
+      return fill_filtered([](double x) { return bicubic(x); }, radius, source, scaled, begin);
     case Filter::lanczos:
-      return fill_filtered([](double x) { return lanczos(x); }, 3.0, source, scaled, begin);
+      return fill_filtered([](double x) { return lanczos(x); }, radius, source, scaled, begin);
   }
 }
 
@@ -83,10 +125,8 @@ void ResizeTable::fill_filtered(Weight weight, double radius, std::uint32_t sour
   std::uint32_t most = 1;
   for (std::uint32_t i = 0; i < outputs(); ++i) {
     const double center = (begin + i + 0.5) * scale;
-    // NOLINTBEGIN(bugprone-incorrect-roundings): as Pillow rounds
-    first[i] = static_cast<std::uint32_t>(std::max(center - support + 0.5, 0.0));
-    const auto to = std::min(static_cast<std::uint32_t>(center + support + 0.5), source);
-    // NOLINTEND(bugprone-incorrect-roundings)
+    first[i] = first_input(center, support);
+    const auto to = end_of_inputs(center, support, source);
     count[i] = to > first[i] ? to - first[i] : 0;
     most = std::max(most, count[i]);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "headrace/decode/transform.h"
@@ -26,6 +27,10 @@ struct ResizeTable {
   /// REQUIRES: source, scaled, size > 0; begin + size <= scaled
   void fill(Filter filter, std::uint32_t source, std::uint32_t scaled, std::uint32_t begin,
             std::uint32_t size);
+  /// The input samples from `first` up to `second` that `fill` of the same arguments uses.
+  static std::pair<std::uint32_t, std::uint32_t> reach(Filter filter, std::uint32_t source,
+                                                       std::uint32_t scaled, std::uint32_t begin,
+                                                       std::uint32_t size);
   /// Last output first: a flip that costs nothing.
   void reverse();
 

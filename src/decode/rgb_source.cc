@@ -40,21 +40,27 @@ Error not_decodable(ByteSpan bytes, PictureFormat format) {
           "store it as JPEG, PNG or WebP"};
 }
 
+Error not_enough() { return {Code::unavailable, "more of the picture is needed than is there"}; }
+
 }  // namespace
 
-Result<PictureInfo> RgbSource::open(ByteSpan encoded) {
+Result<PictureInfo> RgbSource::open(ByteSpan encoded, std::span<const jpeg::ByteRun> there) {
   encoded_ = encoded;
+  whole_there_ = there.empty();
   warnings_.clear();
   fast_taken_ = false;
   touched_ = encoded.size();
   const auto format = sniff(encoded);
+  if (!whole_there_ && format != PictureFormat::jpeg) return not_enough();
   Result<PictureInfo> info = PictureInfo{};
   switch (format) {
     case PictureFormat::jpeg:
-      fast_taken_ = !limits_.library_only && fast_.open(encoded).empty() &&
+      fast_taken_ = !limits_.library_only && fast_.open(encoded, there).empty() &&
                     std::uint64_t{fast_.width()} * fast_.height() <= limits_.pixels;
       if (fast_taken_) {
         info = PictureInfo{PictureFormat::jpeg, fast_.width(), fast_.height()};
+      } else if (!whole_there_) {
+        return not_enough();
       } else {
         info = jpeg_.open(encoded, limits_);
       }
@@ -73,6 +79,7 @@ Result<PictureInfo> RgbSource::open(ByteSpan encoded) {
 }
 
 Result<RgbView> RgbSource::whole() {
+  if (!whole_there_) return not_enough();
   const std::size_t stride = std::size_t{info_.width} * 3;
   if (info_.format == PictureFormat::png) {
     HEADRACE_TRY(decode_png(encoded_, limits_, rgb_, warnings_));
@@ -123,6 +130,7 @@ Result<void> RgbSource::part(const Box& box, PartRows& rows, const SeekUse& seek
         rows.finish();
         return {};
       }
+      if (!whole_there_) return not_enough();
       rows.restart();
     }
     auto done = jpeg_part(box, rows);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,9 @@ class RgbSource {
   explicit RgbSource(const DecodeLimits& limits) : limits_(limits) {}
 
   /// Begins a picture; `encoded` must stay until the pixels are read. What was open before is
-  /// forgotten.
-  Result<PictureInfo> open(ByteSpan encoded);
+  /// forgotten. With `there` only these parts of it are looked at: what needs others is
+  /// `unavailable`.
+  Result<PictureInfo> open(ByteSpan encoded, std::span<const jpeg::ByteRun> there = {});
 
   /// The whole picture; the view is valid until the next call. REQUIRES: open succeeded
   Result<RgbView> whole();
@@ -45,6 +47,10 @@ class RgbSource {
   void warn(std::string text) { warnings_.push_back(std::move(text)); }
   /// Of the last `part`: how many of the encoded bytes were read, the index included.
   std::size_t bytes_touched() const { return touched_; }
+  /// Nothing unless the open picture is one for our own decoder.
+  std::optional<jpeg::Outline> outline() const {
+    return fast_taken_ ? std::optional(fast_.outline()) : std::nullopt;
+  }
 
   /// Of the picture that was opened last.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -61,6 +67,7 @@ class RgbSource {
   jpeg::RegionDecoder fast_;
   JpegLibrary jpeg_;
   ByteSpan encoded_;
+  bool whole_there_ = true;
   PictureInfo info_;
   std::size_t touched_ = 0;
   std::vector<std::uint8_t> rgb_;

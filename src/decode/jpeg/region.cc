@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <memory>
-#include <tuple>
-#include <utility>
 
 #include "headrace/decode/jpeg/kernels.h"
 
 namespace headrace::jpeg {
-std::string_view RegionDecoder::open(ByteSpan bytes) {
+
+std::string_view RegionDecoder::open(ByteSpan bytes, std::span<const ByteRun> there) {
   bytes_ = bytes;
+  there_ = there;
   const auto outcome = parse(bytes);
   if (!outcome.headers) return outcome.why;
+  if (!there.empty() && !covers(there, {0, outcome.headers->scan_begin})) return "headers missing";
   headers_ = *outcome.headers;
   const std::uint32_t h = headers_.components[0].h, v = headers_.components[0].v;
   // Narrow chroma is not "fancy" in the reference; it is not worth a kernel here either.
@@ -29,7 +30,6 @@ std::string_view RegionDecoder::open(ByteSpan bytes) {
   return {};
 }
 
-/// Which MCUs the box needs: fancy upsampling looks one chroma sample beyond each of its edges.
 std::int16_t* RegionDecoder::Arena::data() {
   void* at = memory.data();
   std::size_t space = memory.size() * sizeof(std::int16_t);
@@ -37,28 +37,17 @@ std::int16_t* RegionDecoder::Arena::data() {
 }
 
 void RegionDecoder::lay_out(const Box& box, std::uint32_t grain) {
-  const std::uint32_t h = headers_.components[0].h, v = headers_.components[0].v;
-  const auto needed = [](std::uint32_t begin, std::uint32_t size, std::uint32_t factor) {
-    const std::uint32_t first = begin / factor;
-    const std::uint32_t last = (begin + size - 1) / factor;
-    const std::uint32_t margin = factor > 1 ? 1 : 0;
-    return std::pair{(first - std::min(first, margin)) / 8, (last + margin) / 8 + 1};
-  };
-  std::tie(first_mcu_, last_mcu_) = needed(box.left, box.width, h);
-  std::tie(first_mcu_row_, last_mcu_row_) = needed(box.top, box.height, v);
-  first_mcu_ -= first_mcu_ % grain;
-  last_mcu_ = std::min(last_mcu_, divide_up(headers_.width, 8 * h));
-  last_mcu_row_ = std::min(last_mcu_row_, divide_up(headers_.height, 8 * v));
-  const std::uint32_t mcus = last_mcu_ - first_mcu_;
+  mcus_ = mcus_of(outline(), box, grain);
+  const std::uint32_t mcus = mcus_.last - mcus_.first;
   arena_size_ = 0;
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
     Plane& plane = planes_[i];
     const std::size_t groups = divide_up(mcus * plane.h, kGroupBlocks);
     plane.row_stride = groups * kGroupSize;
-    plane.left = first_mcu_ * plane.h * 8;
-    plane.top = first_mcu_row_ * plane.v * 8;
+    plane.left = mcus_.first * plane.h * 8;
+    plane.top = mcus_.first_row * plane.v * 8;
     plane.stride = groups * kGroupBlocks * 8 + 2 * kRowSlack;
-    const std::size_t rows = std::size_t{last_mcu_row_ - first_mcu_row_} * plane.v * 8;
+    const std::size_t rows = std::size_t{mcus_.last_row - mcus_.first_row} * plane.v * 8;
     const auto grow = [](auto& vector, std::size_t size) {
       if (vector.size() < size) vector.resize(size);
     };
@@ -154,13 +143,14 @@ bool RegionDecoder::decode(const Box& box, PlaneRows& rows, std::uint32_t interv
 
 bool RegionDecoder::decode_to(const Box& box, const Target& target, std::uint32_t interval) {
   interval_ = interval;
+  if (!there_.empty()) return false;  // all bytes are needed
   if (!scan_.start(headers_, bytes_, interval)) return false;
   lay_out(box, 1);
   if (arenas_[0].memory.size() < arena_size_ + 32) arenas_[0].memory.resize(arena_size_ + 32);
   std::int16_t* const arena = arenas_[0].data();
   std::uint32_t y = box.top;
   for (std::uint32_t row = 0; row < scan_.mcu_rows(); ++row) {
-    if (row < first_mcu_row_ || row >= last_mcu_row_) {
+    if (row < mcus_.first_row || row >= mcus_.last_row) {
       if (!scan_.next_row(0, 0, {})) return false;
       continue;
     }
@@ -169,7 +159,7 @@ bool RegionDecoder::decode_to(const Box& box, const Target& target, std::uint32_
     for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
       targets[i] = {arena + planes_[i].arena_offset, planes_[i].row_stride};
     }
-    if (!scan_.next_row(first_mcu_, last_mcu_, targets)) return false;
+    if (!scan_.next_row(mcus_.first, mcus_.last, targets)) return false;
     transform_row(row, arena);
     y = emit_ready(box, y, row, target);
   }

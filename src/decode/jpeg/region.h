@@ -8,11 +8,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "headrace/base/bytes.h"
 #include "headrace/decode/jpeg/headers.h"
+#include "headrace/decode/jpeg/needed.h"
 #include "headrace/decode/jpeg/scan.h"
 #include "headrace/decode/jpeg/seek_index.h"
 #include "headrace/decode/jpeg/streams.h"
@@ -37,8 +39,10 @@ inline constexpr std::size_t kPlaneSlack = 128;
 class RegionDecoder {
  public:
   /// Reads the headers. Empty if this picture can be taken, else why not: the caller then uses
-  /// libjpeg-turbo. REQUIRES: `bytes` stay until the last `decode`.
-  std::string_view open(ByteSpan bytes);
+  /// libjpeg-turbo. With `there` only these parts of the bytes are looked at, then and later:
+  /// what needs others fails. REQUIRES: both stay until the last `decode`; `there` is in order
+  std::string_view open(ByteSpan bytes, std::span<const ByteRun> there = {});
+  Outline outline() const { return outline_of(headers_); }
   std::uint32_t width() const { return headers_.width; }
   std::uint32_t height() const { return headers_.height; }
 
@@ -114,11 +118,11 @@ class RegionDecoder {
                              std::vector<std::uint8_t>& line);
 
   ByteSpan bytes_;
+  std::span<const ByteRun> there_;  ///< of them; empty: all
   Headers headers_;
   ScanDecoder scan_;
   std::array<Plane, 3> planes_;
-  std::uint32_t first_mcu_ = 0, last_mcu_ = 0;  ///< columns
-  std::uint32_t first_mcu_row_ = 0, last_mcu_row_ = 0;
+  Mcus mcus_;  ///< that the box needs
   std::array<Arena, kStreams> arenas_;
   std::size_t arena_size_ = 0;
   std::size_t touched_ = 0;

@@ -41,7 +41,7 @@ void RegionDecoder::plan_blocks() {
     plan_.push_back({{t.dc(), out, 64 - kDcLookBits, 0xff, &t.code(false)},
                      {t.ac(), out, 64 - t.ac_look_bits(), 0xffff, &t.code(true)}});
   };
-  for (std::uint32_t mcu = 0; mcu < last_mcu_ - first_mcu_; ++mcu) {
+  for (std::uint32_t mcu = 0; mcu < mcus_.last - mcus_.first; ++mcu) {
     for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
       const Component& c = headers_.components[i];
       for (std::uint32_t y = 0; y < c.v; ++y) {
@@ -58,32 +58,23 @@ void RegionDecoder::plan_blocks() {
 /// Appends the clean bytes of the row's stretch to clean_, of which `used` are taken.
 bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, std::size_t& used,
                                  StreamRow& row) {
-  const std::uint32_t interval = index.interval();
-  const std::uint32_t next = divide_up(last_mcu_, interval);
-  const std::uint32_t begin = index.at(mcu_row, first_mcu_ / interval).bit;
-  std::size_t end = bytes_.size();
-  if (next < index.per_row()) {
-    end = (index.at(mcu_row, next).bit + 7) / 8;
-  } else if (mcu_row + 1 < index.rows()) {
-    end = (index.at(mcu_row + 1, 0).bit + 7) / 8;
-  }
-  const std::size_t first = begin / 8;
-  if (first < headers_.scan_begin || first >= end || end > bytes_.size()) return false;
-  touched_ += end - first;
+  const auto run = stretch_of(index, mcus_, mcu_row, outline(), bytes_.size());
+  if (!run || (!there_.empty() && !covers(there_, *run))) return false;
+  touched_ += run->end - run->begin;
   std::uint8_t* const to = clean_.data() + used;
   const auto* bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes_.data()));
-  std::uint8_t* const stop = unstuff(bytes + first, bytes + end, to).to;
+  std::uint8_t* const stop = unstuff(bytes + run->begin, bytes + run->end, to).to;
   std::memset(stop, 0, kZeros);
   used = static_cast<std::size_t>(stop - clean_.data()) + kZeros;
   row.base = to;
   row.limit = static_cast<std::uint64_t>(stop - to) * 8;
-  row.position = begin % 8;
+  row.position = index.at(mcu_row, mcus_.first / index.interval()).bit % 8;
   return true;
 }
 
 /// Differences become values: each block's DC adds to the one before, of its component.
 void RegionDecoder::sum_dc(const Checkpoint& begin, std::int16_t* coefficients) const {
-  const std::uint32_t mcus = last_mcu_ - first_mcu_;
+  const std::uint32_t mcus = mcus_.last - mcus_.first;
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
     const Component& c = headers_.components[i];
     const Plane& plane = planes_[i];
@@ -124,9 +115,9 @@ bool RegionDecoder::decode_indexed_to(const Box& box, const Target& target, Byte
     clean_.resize(bytes_.size() + kStreams * kSlack);
   }
   std::uint32_t y = box.top;
-  for (std::uint32_t row = first_mcu_row_; row < last_mcu_row_;) {
+  for (std::uint32_t row = mcus_.first_row; row < mcus_.last_row;) {
     // As even as can be: one row alone at the end would take as long as several.
-    const std::uint32_t left = last_mcu_row_ - row;
+    const std::uint32_t left = mcus_.last_row - row;
     const std::size_t count = divide_up(left, divide_up(left, kStreams));
     std::array<StreamRow, kStreams> rows;
     std::size_t used = 0;
@@ -139,7 +130,7 @@ bool RegionDecoder::decode_indexed_to(const Box& box, const Target& target, Byte
     }
     if (!decode_streams(std::span(rows).first(count), plan_)) return false;
     for (std::size_t i = 0; i < count; ++i, ++row) {
-      sum_dc(index->at(row, first_mcu_ / interval), rows[i].out);
+      sum_dc(index->at(row, mcus_.first / interval), rows[i].out);
       transform_row(row, rows[i].out);
       y = emit_ready(box, y, row, target);
     }

@@ -115,6 +115,42 @@ void expect_equal(RegionDecoder& decoder, const Reference& want, const Box& box,
   expect_same(want, box, got);
 }
 
+/// By nothing but the bytes that the box needs: all others are poisoned.
+void expect_equal_in_parts(ByteSpan bytes, const Reference& want, const Box& box, ByteSpan index,
+                           const Hash128& payload) {
+  SCOPED_TRACE("by parts");
+  RegionDecoder decoder;
+  ASSERT_EQ(decoder.open(bytes), "");
+  const auto runs = bytes_needed(decoder.outline(), box, bytes.size(), index, payload);
+  ASSERT_EQ(runs.empty(), index.empty());
+  if (runs.empty()) return;
+  std::vector<std::byte> part(bytes.size(), std::byte{0xff});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    ASSERT_LT(runs[i].begin, runs[i].end);
+    ASSERT_LE(runs[i].end, bytes.size());
+    if (i > 0) {
+      ASSERT_LT(runs[i - 1].end, runs[i].begin);
+    }
+    std::ranges::copy(bytes.subspan(runs[i].begin, runs[i].end - runs[i].begin),
+                      part.begin() + static_cast<std::ptrdiff_t>(runs[i].begin));
+  }
+  const std::size_t stride = std::size_t{box.width} * 3;
+  std::vector<std::uint8_t> got(stride * box.height);
+  ASSERT_EQ(decoder.open(part, runs), "");
+  ASSERT_TRUE(decoder.decode_indexed(box, got.data(), stride, index, payload));
+  expect_same(want, box, got);
+  EXPECT_FALSE(decoder.decode(box, got.data(), stride)) << "needs all bytes";
+  // One run less, and the decoder says so instead of reading what is not there.
+  for (std::size_t missing = 0; missing < runs.size(); ++missing) {
+    auto fewer = runs;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(missing));
+    if (fewer.empty()) fewer.push_back({0, 1});
+    const bool opened = decoder.open(part, fewer).empty();
+    EXPECT_EQ(opened, missing != 0) << "the headers";
+    EXPECT_FALSE(opened && decoder.decode_indexed(box, got.data(), stride, index, payload));
+  }
+}
+
 /// What a first decode of the whole picture records.
 std::vector<std::byte> record_index(RegionDecoder& decoder, const Hash128& payload,
                                     std::uint32_t interval = 3) {
@@ -143,10 +179,11 @@ void check(const Recipe& recipe, std::uint64_t key, int boxes) {
   for (int i = 0; i < boxes; ++i) {
     const auto left = static_cast<std::uint32_t>(random.below(width)),
                top = static_cast<std::uint32_t>(random.below(height));
-    expect_equal(decoder, want,
-                 {left, top, 1 + static_cast<std::uint32_t>(random.below(width - left)),
-                  1 + static_cast<std::uint32_t>(random.below(height - top))},
-                 index, payload);
+    const Box box{left, top, 1 + static_cast<std::uint32_t>(random.below(width - left)),
+                  1 + static_cast<std::uint32_t>(random.below(height - top))};
+    expect_equal(decoder, want, box, index, payload);
+    if (testing::Test::HasFatalFailure()) return;
+    expect_equal_in_parts(bytes, want, box, index, payload);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
