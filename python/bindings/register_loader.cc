@@ -47,13 +47,15 @@ void register_loader(nb::module_& module) {
           [](LoaderOptions& o, bool pin) { o.pin = pin ? Pinning::yes : Pinning::no; })
       .def_rw("on_bad", &LoaderOptions::on_bad)
       .def_rw("max_bad", &LoaderOptions::max_bad)
-      .def_rw("quarantine", &LoaderOptions::quarantine);
+      .def_rw("quarantine", &LoaderOptions::quarantine)
+      .def_rw("partial_reads", &LoaderOptions::partial_reads);
   nb::class_<EpochReport>(module, "EpochReport")
       .def_ro("epoch", &EpochReport::epoch)
       .def_ro("ledger", &EpochReport::ledger)
       .def_ro("seconds", &EpochReport::seconds)
       .def_prop_ro("order_digest", [](const EpochReport& r) { return r.order_digest.to_hex(); })
       .def_prop_ro("set_digest", [](const EpochReport& r) { return r.set_digest.to_hex(); })
+      .def_ro("in_parts", &EpochReport::in_parts)
       .def_prop_ro("metrics", [](const EpochReport& r) {
         nb::typed<nb::dict, nb::str, int> named;
         for (std::size_t i = 0; i < r.metrics.size(); ++i) {

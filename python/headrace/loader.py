@@ -168,6 +168,7 @@ class Loader:
             CUDA, import torch and use the GPU once before.
         on_bad: error, skip or substitute a damaged picture.
         quarantine: a file to which bad samples are written, a line of JSON each.
+        partial_reads: mode keep: from the second epoch on, read of a JPEG only what its crop needs.
         list: a .lst, .csv or manifest that names and labels the samples.
         list_root: what a manifest calls the root, where this is a copy.
         attribute_names: of an augmented manifest, in order; empty: found out.
@@ -217,6 +218,7 @@ class Loader:
         quarantine: str = "",
         local: str = "",
         keep_dir: str = "",
+        partial_reads: bool = False,
         medium: str = "",
         pipe_dir: str = "",
         list: str = "",
@@ -280,6 +282,7 @@ class Loader:
         loader.on_bad = _choose(_headrace.OnBad, "on_bad", on_bad)
         _set(loader, "max_bad", "max_bad", max_bad)
         loader.quarantine = str(quarantine)
+        _set(loader, "partial_reads", "partial_reads", partial_reads)
         transform = loader.transform
         transform.grey = channels == 1
         _set(transform, "height", "height", height)
@@ -423,6 +426,8 @@ def _as_dict(report: _headrace.EpochReport) -> dict[str, Any]:
         "seconds": report.seconds,
         "order_digest": report.order_digest,
         "set_digest": report.set_digest,
+        "digest_basis": "blocks" if report.in_parts else "payload",
+        "samples_in_parts": report.in_parts,
         **report.metrics,
     }
 

@@ -90,6 +90,7 @@ void add_read(CLI::App& root, Invocation& invocation) {
       "  headrace read /data/photos /data/drawings --shares 0.8,0.2 --epoch-samples 1000000\n"
       "  headrace read /data/train --class-weights rare=10,common=0.5\n"
       "  headrace read s3://bucket/train --mode stream --accelerator emulated:800 --json\n"
+      "  headrace read s3://bucket/train --epochs 3 --partial-reads --keep-medium ebs-gp3\n"
       "  headrace read s3://bucket/train --state job.state\n"
       "  headrace read s3://bucket/train --state job.state --resume job.state\n"
       "launch_seconds counts from the process's start to the first batch. accelerator_busy is the\n"

@@ -34,6 +34,10 @@ void add_where(CLI::App& command, JobArguments& a) {
       .add_option("--keep-size,--keep-bytes", a.job.keep_bytes,
                   "keep: the cache's limit, such as 50G")
       ->transform(CLI::AsSizeValue(false));
+  command.add_option("--keep-medium", a.job.keep_medium,
+                     "keep: the cache's disk is as slow as a medium of data/media.yaml");
+  command.add_flag("--partial-reads", a.job.loader.partial_reads,
+                   "keep: from the second epoch on read of a JPEG only what its crop needs");
   command.add_option("--index-dir", a.job.index_dir,
                      "Folder that keeps the indexes of scanned containers (default: "
                      "$HEADRACE_INDEX_DIR or ~/.cache/headrace-index; none: nowhere)");

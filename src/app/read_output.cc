@@ -41,6 +41,9 @@ std::string cache_line(const ReadReport& report, const EpochReport& epoch, std::
   if (report.mode != Mode::keep || !share) return "";
   std::string text =
       fmt::format("{:>12} {:.1f} % of the bytes from the node cache", "", 100 * *share);
+  if (epoch.in_parts != 0) {
+    text += fmt::format("; {} samples read in parts, digests by their blocks", epoch.in_parts);
+  }
   if (report.nodes > 1 && report.shuffle.scheme == Shuffle::Scheme::global) {
     text += fmt::format(
         "; --shuffle global gives each of {} nodes another 1/{} every epoch,\n{:>12} so at most "
@@ -74,7 +77,9 @@ Json epoch_json(const EpochResult& result) {
             {"samples_per_second", rate(report)},
             {"accelerator_busy", nullptr},
             {"order_digest", report.order_digest.to_hex()},
-            {"set_digest", report.set_digest.to_hex()}};
+            {"set_digest", report.set_digest.to_hex()},
+            {"digest_basis", report.in_parts == 0 ? "payload" : "blocks"},
+            {"samples_in_parts", report.in_parts}};
   if (result.accelerator_busy) json["accelerator_busy"] = *result.accelerator_busy;
   json["cache_share"] = nullptr;
   if (const auto share = cache_share(report)) json["cache_share"] = *share;

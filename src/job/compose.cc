@@ -221,10 +221,11 @@ class Composer {
     if (folder.empty()) {
       HEADRACE_TRY(folder, default_keep_dir());
     }
-    HEADRACE_TRY(
-        auto cache,
-        make_keep_store(origin, {.dir = folder, .limit_bytes = options_.keep_bytes, .stop = stop_},
-                        context_));
+    KeepOptions how{.dir = folder, .limit_bytes = options_.keep_bytes, .stop = stop_};
+    if (!options_.keep_medium.empty()) {
+      HEADRACE_TRY(how.medium, medium_for(options_.keep_medium, options_.scale));
+    }
+    HEADRACE_TRY(auto cache, make_keep_store(origin, how, context_));
     // Over the origin: what an index is made from is not worth keeping twice; the index is.
     HEADRACE_TRY(number_samples(origin, cache.get()));
     made_.cache = cache.get();

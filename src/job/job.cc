@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/job/job.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "headrace/job/compose.h"
@@ -8,6 +10,14 @@
 
 namespace headrace {
 namespace {
+
+/// What decides which labels and payloads records are read into.
+std::string reading_of(const OpenOptions& open) {
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", open.format, open.list,
+                     fmt::join(open.attribute_names, ","), open.image_key, open.label_key,
+                     static_cast<int>(open.label_base), static_cast<int>(open.recordio_parts),
+                     fmt::join(open.classes, ","));
+}
 
 class ComposedJob final : public Job {
  public:
@@ -25,6 +35,7 @@ class ComposedJob final : public Job {
     if (loader.uri.empty()) loader.uri = options_.uri;
     loader.seek_store = parts_.side_store;
     loader.seek_place = parts_.place;
+    loader.reading = reading_of(options_.open);
     constexpr std::uint64_t kAheadOfDisk = std::uint64_t{16}
                                            << 20U;  // 50 ms of two cores' decoding
     const bool by_disk = mode() == Mode::direct || mode() == Mode::file;

@@ -38,6 +38,8 @@ struct JobOptions {
   std::string local;     ///< direct: the copy of `uri` to read; file: where to put it
   std::string keep_dir;  ///< cache directory; empty: $HEADRACE_KEEP_DIR or ~/.cache/headrace
   std::uint64_t keep_bytes = 0;  ///< limit; 0 = free space less 10 %
+  /// The cache's disk is as slow as this medium of data/media.yaml; empty: as it is.
+  std::string keep_medium;
   std::uint64_t nodes = 0;  ///< that the ranks run on; 0: as the launcher says, else one (nodes.h)
   /// Where indexes of containers are kept that were scanned, for later jobs; empty:
   /// $HEADRACE_INDEX_DIR, else headrace-index in the user's cache folder; "none": nowhere. Mode

@@ -149,11 +149,16 @@ Result<const MediumEntry*> MediaFile::find(std::string_view name) const {
                fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
+Result<Medium> medium_for(std::string_view name, double scale) {
+  HEADRACE_TRY(const auto media, load_media());
+  HEADRACE_TRY(const auto* const entry, media.find(name));
+  return scaled(entry->medium, 1 / scale);
+}
+
 Result<std::unique_ptr<Store>> shaped_as(std::string_view medium, double scale, Store& below,
                                          const Context& context, std::uint64_t seed) {
-  HEADRACE_TRY(const auto media, load_media());
-  HEADRACE_TRY(const auto* const entry, media.find(medium));
-  return make_shaped_store(below, scaled(entry->medium, 1 / scale), context, seed);
+  HEADRACE_TRY(const Medium slow, medium_for(medium, scale));
+  return make_shaped_store(below, slow, context, seed);
 }
 
 Result<MediaFile> load_media() {

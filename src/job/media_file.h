@@ -45,6 +45,9 @@ struct MediaFile {
   Result<const MediumEntry*> find(std::string_view name) const;
 };
 
+/// A medium of the file, for a job that stands for one `scale` times as large.
+Result<Medium> medium_for(std::string_view name, double scale);
+
 /// `below` as slow as a medium of the file, for a job that stands for one `scale` times as large.
 Result<std::unique_ptr<Store>> shaped_as(std::string_view medium, double scale, Store& below,
                                          const Context& context, std::uint64_t seed);

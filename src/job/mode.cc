@@ -7,6 +7,7 @@
 #include "headrace/consumers/mount/mount_point.h"
 #include "headrace/job/job.h"
 #include "headrace/job/media_file.h"
+#include "headrace/loader/part_reads.h"
 
 namespace headrace {
 
@@ -51,6 +52,8 @@ void drop_other_modes(JobOptions& options) {
   if (mode != Mode::keep) {
     options.keep_dir.clear();
     options.keep_bytes = 0;
+    options.keep_medium.clear();
+    options.loader.partial_reads = false;
   }
   if (mode != Mode::pipe) {
     options.pipe_dir.clear();
@@ -91,10 +94,12 @@ Result<void> check_options(const JobOptions& options) {
     bool fits;
     std::string_view belongs_to;
   };
-  const std::array<Rule, 8> rules = {{
+  const std::array<Rule, 10> rules = {{
       {"--local", !options.local.empty(), copied, "direct and file"},
       {"--keep-dir", !options.keep_dir.empty(), mode == Mode::keep, "keep"},
       {"--keep-size", options.keep_bytes != 0, mode == Mode::keep, "keep"},
+      {"--keep-medium", !options.keep_medium.empty(), mode == Mode::keep, "keep"},
+      {"--partial-reads", options.loader.partial_reads, mode == Mode::keep, "keep"},
       {"--pipe-dir", !options.pipe_dir.empty(), mode == Mode::pipe, "pipe"},
       {"--channel", options.pipe_channel != JobOptions().pipe_channel, mode == Mode::pipe, "pipe"},
       {"--snapshot", options.snapshot.use != SnapshotUse::none, mode != Mode::fastfile,
@@ -114,9 +119,12 @@ Result<void> check_options(const JobOptions& options) {
                  "give --snapshot refresh or reuse, too");
   }
   HEADRACE_TRY(check_several(options, mode));
-  if (options.medium.empty()) return {};
-  HEADRACE_TRY(const auto media, load_media());
-  HEADRACE_TRY(media.find(options.medium));
+  HEADRACE_TRY(check_partial_reads(options.loader));
+  for (const std::string& medium : {options.medium, options.keep_medium}) {
+    if (medium.empty()) continue;
+    HEADRACE_TRY(const auto media, load_media());
+    HEADRACE_TRY(media.find(medium));
+  }
   return {};
 }
 

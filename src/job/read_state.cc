@@ -37,6 +37,7 @@ std::string line_of(std::string_view kind, const EpochResult& result) {
   std::string line =
       fmt::format("{} epoch={} order={} set={} seconds={:.6f}", kind, report.epoch,
                   report.order_digest.to_hex(), report.set_digest.to_hex(), report.seconds);
+  if (report.in_parts != 0) line += fmt::format(" in-parts={}", report.in_parts);
   if (result.accelerator_busy) line += fmt::format(" busy={:.6f}", *result.accelerator_busy);
   for (const auto& [name, field] : kLedger) {
     line += fmt::format(" {}={}", name, report.ledger.*field);
@@ -76,6 +77,7 @@ Result<EpochResult> parse_line(const std::string& line) {
   if (!good) return Error(Code::invalid, fmt::format("damaged line '{}'", line)).at("state");
   report.order_digest = *order;
   report.set_digest = *set;
+  read_number(words, "in-parts", report.in_parts);
   double busy = 0;
   if (read_number(words, "busy", busy)) result.accelerator_busy = busy;
   for (std::size_t i = 0; i < report.metrics.size(); ++i) {
@@ -97,6 +99,7 @@ Result<void> add(std::vector<EpochResult>& sums, const std::vector<EpochResult>&
     sum.ledger += report.ledger;
     sum.order_digest += report.order_digest;
     sum.set_digest += report.set_digest;
+    sum.in_parts += report.in_parts;
     sum.seconds = std::max(sum.seconds, report.seconds);
     for (std::size_t m = 0; m < sum.metrics.size(); ++m) sum.metrics[m] += report.metrics[m];
   }

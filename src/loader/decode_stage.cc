@@ -44,6 +44,10 @@ class DecodeThread {
   void run() {
     while (const auto task = job_.window.take(stop_)) {
       Item& item = task->work->items[task->index];
+      if (item.in_parts) {
+        look_at_parts(*task, item);
+        continue;
+      }
       auto trouble = look(*task, item);
       if (trouble) {
         settle(*task, item, std::move(*trouble));
@@ -76,14 +80,43 @@ class DecodeThread {
       auto decoded = decode(sample.payload.span(), key, payload, task.pixels);
       count_time(before);
       if (!decoded) return from_decoder(std::move(decoded).error());
-      note_warnings(SampleId{item.slot.sample_id}, sample.payload.span());
+      const SampleId id{item.slot.sample_id};
+      note_warnings(id, sample.payload.span());
+      if (job_.parts) job_.parts->note(id, *frame, sample, payload, decoder_.outline());
     } else {
       count_time(before);
     }
-    item.set = set_term(sample.labels, payload);
-    item.order = order_term(item.slot.position, item.slot.sample_id, sample.labels, payload);
-    item.labels = std::move(sample.labels);
+    deliver(item, std::move(sample.labels), payload);
     return std::nullopt;
+  }
+
+  /// Of a record that was seen whole before, what its plan says is here. If that does not do after
+  /// all, the whole record comes again.
+  void look_at_parts(const Window::Task& task, Item& item) {
+    const auto plan = std::exchange(item.plan, nullptr);
+    const Bytes frame = **std::exchange(item.got, std::nullopt);
+    const Bytes payload = frame.slice(plan->payload_begin, plan->payload_bytes);
+    const SampleKey key{
+        .seed = job_.options.seed, .epoch = task.work->epoch, .sample_id = item.slot.sample_id};
+    const SeekUse seek{
+        .index = job_.seeks->get(key.sample_id), .payload = plan->payload, .there = plan->there};
+    const Nanos before = job_.context.clock->now();
+    const auto decoded =
+        decoder_.decode_into(payload.span(), job_.options.transform, key, task.pixels, &seek);
+    count_time(before);
+    if (!decoded) {
+      item.in_parts = false;
+      return ask_again(task, item, false);
+    }
+    note_warnings(SampleId{item.slot.sample_id}, payload.span());
+    deliver(item, plan->labels, plan->payload);
+    job_.window.finish(*task.work, task.index);
+  }
+
+  static void deliver(Item& item, std::vector<float> labels, const Hash128& payload) {
+    item.set = set_term(labels, payload);
+    item.order = order_term(item.slot.position, item.slot.sample_id, labels, payload);
+    item.labels = std::move(labels);
   }
 
   Result<void> decode(ByteSpan encoded, const SampleKey& key, const Hash128& payload,

@@ -13,6 +13,7 @@
 #include "headrace/decode/decoder.h"
 #include "headrace/loader/feed.h"
 #include "headrace/loader/loader.h"
+#include "headrace/loader/part_reads.h"
 #include "headrace/loader/seek_memory.h"
 #include "headrace/loader/window.h"
 
@@ -26,6 +27,7 @@ struct DecodeJob {
   ByteBudget& budget;
   Window& window;
   SeekMemory* seeks = nullptr;  ///< may be null
+  PartReads* parts = nullptr;   ///< may be null; else there are seeks
   std::uint64_t epoch_samples = 0;
 };
 

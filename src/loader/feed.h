@@ -7,12 +7,15 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "headrace/base/context.h"
 #include "headrace/records/dataset.h"
 
 namespace headrace {
+
+struct WantedParts;  // storage/part_reader.h
 
 struct FeedRequest {
   std::uint64_t epoch = 0;
@@ -26,6 +29,13 @@ struct FeedRequest {
 /// One sample's frame. Called exactly once; may only hand over.
 using FeedDone = std::function<void(Result<Bytes>)>;
 
+/// A frame, or the parts of it that were asked for, with zeros elsewhere.
+struct FetchedFrame {
+  Bytes bytes;
+  bool whole = true;
+};
+using FrameDone = std::function<void(Result<FetchedFrame>)>;
+
 class Feed {
  public:
   Feed() = default;
@@ -34,6 +44,17 @@ class Feed {
   virtual ~Feed() = default;
 
   virtual void fetch(const FeedRequest& request, FeedDone done) = 0;
+  /// As `fetch`, but these parts of the frame are enough, if they can be had and checked; else it
+  /// comes whole.
+  virtual void fetch_parts(const FeedRequest& request,
+                           std::shared_ptr<const WantedParts> /*wanted*/, FrameDone done) {
+    fetch(request, [done = std::move(done)](Result<Bytes> got) {
+      done(got ? Result<FetchedFrame>(FetchedFrame{.bytes = *std::move(got)})
+               : std::move(got).error());
+    });
+  }
+  /// Some frames can be had in parts.
+  virtual bool reads_parts() const { return false; }
   /// The frame's meaning; called by decode threads. Damage is `corrupt`: policy decides.
   virtual Result<Sample> parse(SampleId sample, const Bytes& frame) const = 0;
   /// The caller will not ask for a while: requests that were held back, to be joined with ones

@@ -41,6 +41,24 @@ class Hints {
   bool ended_ = false;
 };
 
+void fetch(const FetchJob& job, Work& work, std::size_t index, const std::stop_token& stop) {
+  Window& window = job.window;
+  Item& item = work.items[index];
+  const FeedRequest request = request_for(work, item, stop);
+  if (job.parts != nullptr) item.plan = job.parts->plan(request.sample, request.epoch);
+  if (!item.plan) {
+    return job.feed.fetch(request, [&window, &work, index](Result<Bytes> got) {
+      window.arrived(work, index, std::move(got));
+    });
+  }
+  job.feed.fetch_parts(request, item.plan->wanted,
+                       [&window, &work, index](Result<FetchedFrame> got) {
+                         if (!got) return window.arrived(work, index, std::move(got).error());
+                         work.items[index].in_parts = !got->whole;
+                         window.arrived(work, index, std::move(got->bytes));
+                       });
+}
+
 }  // namespace
 
 Walk::Walk(const Plan& plan, const Range& range)
@@ -118,9 +136,7 @@ void run_fetcher(const FetchJob& job, const Walk& walk, const std::stop_token& s
         window.arrived(*work, i, Error(Code::cancelled, "stopped"));
         return;
       }
-      feed.fetch(request_for(*work, item, stop), [&window, work, i](Result<Bytes> got) {
-        window.arrived(*work, i, std::move(got));
-      });
+      fetch(job, *work, i, stop);
     }
     feed.flush();
   }

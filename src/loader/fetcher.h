@@ -11,6 +11,7 @@
 
 #include "headrace/base/byte_budget.h"
 #include "headrace/loader/feed.h"
+#include "headrace/loader/part_reads.h"
 #include "headrace/loader/window.h"
 #include "headrace/sampling/order.h"
 #include "headrace/sampling/plan.h"
@@ -53,6 +54,7 @@ struct FetchJob {
   /// fetcher pauses once an epoch, for as long as its last reads take: so what an epoch cost can
   /// be told exactly, and batches made ahead bridge the pause.
   std::function<void(std::uint64_t epoch)> at_epoch_end;
+  const PartReads* parts = nullptr;  ///< knows what of a record is enough; may be null
 };
 
 /// Asks for every place of the walk in delivery order, within the budget and the window's

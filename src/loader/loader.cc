@@ -12,6 +12,7 @@
 #include "headrace/loader/epoch_costs.h"
 #include "headrace/loader/fetcher.h"
 #include "headrace/loader/memory_share.h"
+#include "headrace/loader/part_reads.h"
 #include "headrace/loader/processors.h"
 #include "headrace/loader/quarantine.h"
 #include "headrace/loader/seek_librarian.h"
@@ -128,20 +129,22 @@ class LoaderImpl final : public Loader {
                             .first_epoch = state_.epoch,
                             .first_step = step_,
                             .end_epoch = end_epoch()});
+    remember_seeks();
+    remember_parts();
     fetcher_ = std::jthread([this, walk] {
       run_fetcher({.feed = feed_,
                    .dataset = dataset_,
                    .budget = budget_,
                    .window = window_,
-                   .at_epoch_end = [this](std::uint64_t epoch) { costs_.fetched(epoch); }},
+                   .at_epoch_end = [this](std::uint64_t epoch) { costs_.fetched(epoch); },
+                   .parts = parts_.get()},
                   walk, stop_.get_token());
     });
-    remember_seeks();
     const unsigned threads = options_.threads == 0 ? processors() : options_.threads;
     for (unsigned i = 0; i < threads; ++i) {
       decoders_.emplace_back([this] {
         run_decode_stage({context_, feed_, dataset_, options_, budget_, window_, seeks_.get(),
-                          plan_.options().samples},
+                          parts_.get(), plan_.options().samples},
                          stop_.get_token());
       });
     }
@@ -150,7 +153,10 @@ class LoaderImpl final : public Loader {
   LoaderImpl& operator=(const LoaderImpl&) = delete;
 
   ~LoaderImpl() override {
-    if (librarian_) librarian_->end(stopped_ ? SeekLibrarian::End::now : SeekLibrarian::End::saved);
+    for (SeekLibrarian* librarian : {librarian_.get(), part_librarian_.get()}) {
+      if (librarian == nullptr) continue;
+      librarian->end(stopped_ ? SeekLibrarian::End::now : SeekLibrarian::End::saved);
+    }
     stop_.request_stop();
     fetcher_ = {};  // joins
     decoders_.clear();
@@ -231,8 +237,25 @@ class LoaderImpl final : public Loader {
         *seeks_, context_);
   }
 
+  void remember_parts() {
+    if (!options_.partial_reads || !seeks_) return;
+    if (!feed_.reads_parts()) {
+      return context_.notices->add(
+          "partial-reads", "records are read whole: parts of what they lie in cannot be checked");
+    }
+    auto parts = PartReads::make(dataset_, options_, *seeks_);
+    if (!parts) return context_.notices->add("partial-reads", parts.error().to_string());
+    parts_ = *std::move(parts);
+    if (options_.seek_store == nullptr) return;
+    part_librarian_ = std::make_unique<SeekLibrarian>(
+        SeekShelf(*options_.seek_store, options_.seek_place, PartReads::name(dataset_, options_),
+                  dataset_.size(), options_.rank, "jpeg-parts"),
+        parts_->notes(), context_);
+  }
+
   void end_epoch_here() {
     if (librarian_) librarian_->save();
+    if (part_librarian_) part_librarian_->save();
     stopped_ = false;
     state_.ledger.dropped += plan_.dropped();
     state_.ledger.asked += plan_.dropped();
@@ -240,6 +263,7 @@ class LoaderImpl final : public Loader {
                .ledger = state_.ledger,
                .order_digest = state_.order_digest,
                .set_digest = state_.set_digest,
+               .in_parts = state_.in_parts,
                .seconds = std::chrono::duration<double>(context_.clock->now() - *started_).count(),
                .metrics = costs_.take(state_.epoch)};
     started_.reset();
@@ -248,6 +272,7 @@ class LoaderImpl final : public Loader {
     state_.ledger = {};
     state_.order_digest = {};
     state_.set_digest = {};
+    state_.in_parts = 0;
     step_ = 0;
     publish_progress();
   }
@@ -284,9 +309,11 @@ class LoaderImpl final : public Loader {
   ByteBudget budget_;
   BatchPool pool_;
   Window window_;
-  std::vector<std::jthread> decoders_;
   std::unique_ptr<SeekMemory> seeks_;  ///< null: a single epoch, or no room
+  std::unique_ptr<PartReads> parts_;   ///< null: every record is read whole
   std::unique_ptr<SeekLibrarian> librarian_;
+  std::unique_ptr<SeekLibrarian> part_librarian_;
+  std::vector<std::jthread> decoders_;
   std::jthread fetcher_;
 };
 
@@ -313,6 +340,7 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
                  fmt::format("max-bad {} is not a share from 0 to 1", options.max_bad));
   }
   HEADRACE_TRY(check_transform(options.transform));
+  HEADRACE_TRY(check_partial_reads(options));
   if (options.threads > kMaxThreads) {
     return Error(Code::invalid,
                  fmt::format("{} decode threads are more than {}", options.threads, kMaxThreads),

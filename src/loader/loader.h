@@ -63,6 +63,12 @@ struct LoaderOptions {
   /// Where these are kept for the next job (seek_shelf.h); outlives the loader. Null: nowhere.
   SideStore* seek_store = nullptr;
   std::string seek_place;  ///< names the origin there
+  /// Names what decides how records are read into labels and payloads: what is kept about records
+  /// for other jobs (part_reads.h) is for those that agree in it.
+  std::string reading;
+  /// From the second epoch on only those blocks of a JPEG are read that its crop needs, where the
+  /// feed can check them (part_reads.h). Needs pixels and seek indexes.
+  bool partial_reads = false;
 };
 
 struct EpochReport {
@@ -70,6 +76,9 @@ struct EpochReport {
   Ledger ledger;
   Hash128 order_digest;
   Hash128 set_digest;
+  /// Of the samples in the digests: how many came in parts, so that their terms stand on the hash
+  /// of the whole payload that was read before, and on the blocks' checksums.
+  std::uint64_t in_parts = 0;
   double seconds = 0;  ///< from the epoch's first next() to its end
   /// Bytes, requests and the cache's counters: of this epoch's reads, though some were made ahead.
   /// Waiting and computing times: of what happened between the epoch's ends.

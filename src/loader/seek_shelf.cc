@@ -53,10 +53,11 @@ std::vector<std::byte> encode(const Indexes& indexes) {
 }  // namespace
 
 SeekShelf::SeekShelf(SideStore& side, std::string store, std::string fingerprint,
-                     std::uint64_t samples, std::uint64_t rank)
+                     std::uint64_t samples, std::uint64_t rank, std::string kind)
     : side_(side),
       store_(std::move(store)),
       fingerprint_(std::move(fingerprint)),
+      kind_(std::move(kind)),
       samples_(samples),
       part_(rank % kParts),
       saved_((samples + kStretch - 1) / kStretch) {}
@@ -66,7 +67,7 @@ std::uint64_t SeekShelf::stretches() const { return saved_.size(); }
 SideKey SeekShelf::key(std::uint64_t stretch, std::uint64_t part) const {
   return {.store = store_,
           .object = fingerprint_,
-          .kind = "jpeg-seek",
+          .kind = kind_,
           .version = kVersion,
           .offset = stretch * kParts + part};
 }

@@ -21,7 +21,7 @@ class SeekShelf {
  public:
   /// The side store must outlive it. Ranks of a job write entries of their own and read all.
   SeekShelf(SideStore& side, std::string store, std::string fingerprint, std::uint64_t samples,
-            std::uint64_t rank);
+            std::uint64_t rank, std::string kind = "jpeg-seek");
 
   /// Puts all that is kept into the memory; gives how many indexes.
   std::uint64_t load(SeekMemory& into, const std::stop_token& stop);
@@ -37,6 +37,7 @@ class SeekShelf {
   SideStore& side_;
   const std::string store_;
   const std::string fingerprint_;
+  const std::string kind_;
   const std::uint64_t samples_;
   const std::uint64_t part_;
   std::vector<std::uint16_t> saved_;  ///< indexes of each stretch that were saved by this job

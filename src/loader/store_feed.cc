@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "headrace/base/mutex.h"
 #include "headrace/loader/feed.h"
 #include "headrace/records/frames.h"
+#include "headrace/storage/part_reader.h"
 #include "headrace/storage/store.h"
 
 namespace headrace {
@@ -34,7 +36,8 @@ struct Run {
 
 class StoreFeed final : public Feed {
  public:
-  StoreFeed(Store& store, const Dataset& dataset) : store_(store), dataset_(dataset) {}
+  StoreFeed(Store& store, const Dataset& dataset)
+      : store_(store), dataset_(dataset), parts_(part_reader(store)) {}
 
   void fetch(const FeedRequest& request, FeedDone done) override {
     Extent extent = dataset_.locate(request.sample);
@@ -49,6 +52,26 @@ class StoreFeed final : public Feed {
     }
     start(join(std::move(run)), false);
   }
+
+  void fetch_parts(const FeedRequest& request, std::shared_ptr<const WantedParts> wanted,
+                   FrameDone done) override {
+    if (parts_ == nullptr) return Feed::fetch_parts(request, std::move(wanted), std::move(done));
+    Extent extent = dataset_.locate(request.sample);
+    ReadRequest read{.key = std::move(extent.key),
+                     .range = extent.range,
+                     .pin = std::move(extent.pin),
+                     .stop = request.stop};
+    parts_->read_parts(std::move(read), std::move(wanted),
+                       [this, request, done = std::move(done)](Result<std::optional<Bytes>> got) {
+                         if (!got) return done(std::move(got).error());
+                         if (*got)
+                           return done(FetchedFrame{.bytes = **std::move(got), .whole = false});
+                         FeedRequest alone = request;
+                         alone.out_of_order = true;  // nobody may flush after it
+                         Feed::fetch_parts(alone, nullptr, done);
+                       });
+  }
+  bool reads_parts() const override { return parts_ != nullptr; }
 
   Result<Sample> parse(SampleId sample, const Bytes& frame) const override {
     return dataset_.parse(sample, frame);
@@ -110,6 +133,7 @@ class StoreFeed final : public Feed {
 
   Store& store_;
   const Dataset& dataset_;
+  PartReader* const parts_;  ///< null: the store has none
   Mutex mutex_;
   Run held_ HEADRACE_GUARDED_BY(mutex_);
 };

@@ -32,6 +32,7 @@ Result<void> Tally::add(const Work& work, State& state) {
       ++(item.slot.substitute ? ledger.substituted : ledger.delivered);
       after.order_digest += item.order;
       after.set_digest += item.set;
+      after.in_parts += item.in_parts ? 1 : 0;
     }
     if (item.damage && quarantine_.enabled()) {
       HEADRACE_TRY(list({work.epoch, item.slot.position, *item.damage}));

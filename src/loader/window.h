@@ -24,13 +24,17 @@
 
 namespace headrace {
 
+struct PartPlan;
+
 /// One place in a batch, on its way.
 struct Item {
   Slot slot;
-  unsigned attempt = 0;              ///< substitutes tried
-  bool looked_again = false;         ///< read a second time, past every cache
-  bool left_out = false;             ///< a bad sample under `skip`
-  std::optional<Result<Bytes>> got;  ///< the frame
+  unsigned attempt = 0;                  ///< substitutes tried
+  bool looked_again = false;             ///< read a second time, past every cache
+  bool left_out = false;                 ///< a bad sample under `skip`
+  std::shared_ptr<const PartPlan> plan;  ///< what of the frame is enough; null: nothing less
+  bool in_parts = false;                 ///< `got` is no more than that
+  std::optional<Result<Bytes>> got;      ///< the frame
   ByteBudget::Grant grant;
   std::optional<Error> suspicion;  ///< what the first of two looks found
   std::optional<Error> damage;     ///< of the sample that was asked for, if it is bad

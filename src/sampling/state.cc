@@ -58,6 +58,7 @@ State without_sums(State state) {
   state.ledger = {};
   state.order_digest = {};
   state.set_digest = {};
+  state.in_parts = 0;
   return state;
 }
 
@@ -82,6 +83,7 @@ std::string State::to_text() const {
     text += fmt::format("{} {}\n", key, value);
   });
   if (!selection.empty()) text += fmt::format("selection {}\n", selection);
+  if (in_parts != 0) text += fmt::format("in-parts {}\n", in_parts);
   text += fmt::format("fingerprint {}\ntransform {}\norder-digest {}\nset-digest {}\n", fingerprint,
                       transform, order_digest.to_hex(), set_digest.to_hex());
   return text;
@@ -131,6 +133,11 @@ Result<State> State::parse(std::string_view text) {
   HEADRACE_TRY(state.shuffle, parse_shuffle(shuffle).at("state"));
   HEADRACE_TRY(state.tail, find("tail"));
   if (lines.contains("selection")) state.selection = lines.at("selection");
+  if (lines.contains("in-parts")) {
+    const auto number = parse_number<std::uint64_t>(lines.at("in-parts"));
+    if (!number) return bad_state("in-parts is not a number");
+    state.in_parts = *number;
+  }
   HEADRACE_TRY(state.fingerprint, find("fingerprint"));
   HEADRACE_TRY(state.transform, find("transform"));
   HEADRACE_TRY(const auto order_digest, find("order-digest"));
@@ -167,6 +174,7 @@ Result<State> merge(std::span<const State> states) {
     whole.ledger += state.ledger;
     whole.order_digest += state.order_digest;
     whole.set_digest += state.set_digest;
+    whole.in_parts += state.in_parts;
   }
   whole.rank = 0;
   whole.world = 1;

@@ -51,6 +51,7 @@ struct State {
   Ledger ledger;            ///< of this rank, this epoch, so far
   Hash128 order_digest;
   Hash128 set_digest;
+  std::uint64_t in_parts = 0;  ///< samples in the digests that were read in parts
 
   std::string to_text() const;
   static Result<State> parse(std::string_view text);

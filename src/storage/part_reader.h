@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,8 +23,15 @@ struct CheckedBlock {
   std::uint64_t check = 0;  ///< low half of hash_bytes of them
 };
 
+/// What of a range is enough.
+struct WantedParts {
+  std::vector<CheckedBlock> blocks;  ///< in order, apart, and inside the range
+  Bytes known;                       ///< that the caller has already: not read, only put in place,
+  std::uint64_t known_at = 0;        ///< from here on, before any block
+};
+
 /// Called exactly once, as ReadDone.
-///  * the range: each block as its hash says, zeros elsewhere
+///  * the range: each block as its hash says, what is known in its place, zeros elsewhere
 ///  * nothing: not all of it is kept here, or what is does not fit the hashes (then it is dropped
 ///    and counted, as any damage): read the range
 ///  * cancelled
@@ -36,8 +44,8 @@ class PartReader {
   PartReader& operator=(const PartReader&) = delete;
   virtual ~PartReader() = default;
 
-  /// REQUIRES: a pin, a length that is given; blocks in order, apart, and inside the range
-  virtual void read_parts(ReadRequest request, std::vector<CheckedBlock> blocks,
+  /// REQUIRES: a pin, and a length that is given
+  virtual void read_parts(ReadRequest request, std::shared_ptr<const WantedParts> wanted,
                           PartsDone done) = 0;
 };
 

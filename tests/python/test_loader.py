@@ -85,6 +85,26 @@ def test_reports_hold_ledger_and_digests(pictures):
         assert loader.reports[0]["order_digest"] != loader.reports[1]["order_digest"]
 
 
+def test_partial_reads_change_nothing_but_what_is_read(tmp_path):
+    photographs = sets.detailed_folder(tmp_path / "set", 24)
+    how = {**SMALL, "budget_bytes": 200_000, "epochs": 3, "mode": "keep", "keep_dir": tmp_path / "cache"}
+
+    def run(**more):
+        with headrace.Loader(photographs, 4, **how, **more) as loader:
+            return [epoch_of(loader) for _ in range(3)], loader.reports[2]
+
+    whole, before = run()
+    parts, after = run(partial_reads=True)
+    for one, other in zip(whole, parts, strict=True):
+        assert_same(one, other)
+    assert after["order_digest"] == before["order_digest"]
+    assert (before["digest_basis"], after["digest_basis"]) == ("payload", "blocks")
+    assert after["samples_in_parts"] > 12
+    assert after["bytes_cache"] < 0.85 * before["bytes_cache"]
+    with pytest.raises(headrace.InvalidError, match="belongs to mode keep"):
+        headrace.Loader(photographs, 4, mode="direct", partial_reads=True)
+
+
 def test_the_seed_alone_decides(pictures):
     def first_epoch(seed, **more):
         with headrace.Loader(pictures, 7, seed=seed, **{**SMALL, **more}) as loader:

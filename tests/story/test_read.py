@@ -21,6 +21,7 @@ SMALL = ["--batch", "8", "--size", "32"]
 EPOCH_FIELDS = {
     "epoch", "asked", "delivered", "substituted", "skipped", "dropped", "padded", "quarantined",
     "seconds", "samples_per_second", "accelerator_busy", "order_digest", "set_digest",
+    "digest_basis", "samples_in_parts",
     "bytes_origin", "bytes_cache", "requests", "retries"}
 
 

@@ -59,6 +59,9 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
   app.add_option("--keep-bytes", data.keep_bytes, "Its limit, such as 50G")
       ->transform(CLI::AsSizeValue(false))
       ->group(group);
+  app.add_flag("--partial-reads", data.loader.partial_reads,
+               "Mode keep: from the second epoch on read of a JPEG only what its crop needs")
+      ->group(group);
   app.add_option("--medium", data.medium, "Behave like this medium of data/media.yaml")
       ->group(group);
   app.add_option("--list", data.open.list, "A .lst or .csv file with the training set's labels")

@@ -65,12 +65,10 @@ class Cache {
   Result<Bytes> read(const Parts& parts);
   /// The same without waiting for the disk: nothing if not all of it is in memory.
   Result<std::optional<Bytes>> read_at_hand(const Parts& parts) { return read(parts, false); }
-  /// Of the range only these blocks, which the caller's hashes verify, and zeros elsewhere. Damage
-  /// as in `read`.
-  Result<Bytes> read_blocks(const Parts& parts, std::span<const CheckedBlock> blocks);
-  Result<std::optional<Bytes>> read_blocks_at_hand(const Parts& parts,
-                                                   std::span<const CheckedBlock> blocks) {
-    return read_blocks(parts, blocks, false);
+  /// Of the range only what is wanted, as part_reader.h says. Damage as in `read`.
+  Result<Bytes> read_blocks(const Parts& parts, const WantedParts& wanted);
+  Result<std::optional<Bytes>> read_blocks_at_hand(const Parts& parts, const WantedParts& wanted) {
+    return read_blocks(parts, wanted, false);
   }
   void drop(const Parts& parts);
 
@@ -102,7 +100,7 @@ class Cache {
   };
 
   Result<std::optional<Bytes>> read(const Parts& parts, bool wait);
-  Result<std::optional<Bytes>> read_blocks(const Parts& parts, std::span<const CheckedBlock> blocks,
+  Result<std::optional<Bytes>> read_blocks(const Parts& parts, const WantedParts& wanted,
                                            bool wait);
   void forget_damage(const Parts& parts, const Error& error);
   bool is_ours(const Segment& segment) const { return segment.header().store == options_.store; }

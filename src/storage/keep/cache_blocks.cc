@@ -59,19 +59,25 @@ void Cache::forget_damage(const Parts& parts, const Error& error) {
   ++damaged_;
 }
 
-Result<Bytes> Cache::read_blocks(const Parts& parts, std::span<const CheckedBlock> blocks) {
-  HEADRACE_TRY(auto bytes, read_blocks(parts, blocks, true));
+Result<Bytes> Cache::read_blocks(const Parts& parts, const WantedParts& wanted) {
+  HEADRACE_TRY(auto bytes, read_blocks(parts, wanted, true));
   if (!bytes) return Error(Code::unavailable, "not read").at(disk_->describe());  // cannot be
   return *std::move(bytes);
 }
 
-Result<std::optional<Bytes>> Cache::read_blocks(const Parts& parts,
-                                                std::span<const CheckedBlock> blocks, bool wait) {
+Result<std::optional<Bytes>> Cache::read_blocks(const Parts& parts, const WantedParts& wanted,
+                                                bool wait) {
   std::uint64_t total = 0;
   for (const Part& part : parts) total += part.length;
   Buffer buffer = make_block(total);
   const std::span<std::byte> range = buffer.span();
   std::uint64_t filled = 0;
+  if (const ByteSpan known = wanted.known.span(); !known.empty()) {
+    std::ranges::fill(range.first(wanted.known_at), std::byte{0});
+    std::ranges::copy(known, range.begin() + static_cast<std::ptrdiff_t>(wanted.known_at));
+    filled = wanted.known_at + known.size();
+  }
+  const std::vector<CheckedBlock>& blocks = wanted.blocks;
   for (std::size_t i = 0; i < blocks.size();) {
     const std::uint64_t begin = blocks[i].offset;
     std::uint64_t end = begin;

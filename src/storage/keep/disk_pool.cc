@@ -33,7 +33,7 @@ void DiskPool::close() {
 void DiskPool::work(std::size_t lane) {
   while (true) {
     Parts parts;
-    std::vector<CheckedBlock> blocks;
+    std::shared_ptr<const WantedParts> wanted;
     bool stopped = false;
     {
       MutexLock lock(mutex_);
@@ -44,10 +44,10 @@ void DiskPool::work(std::size_t lane) {
       queue_.pop_front();
       stopped = closing_ || mine->request.stop.stop_requested();
       parts = std::move(mine->parts);
-      blocks = std::move(mine->blocks);
+      wanted = std::move(mine->wanted);
     }
     Result<Bytes> bytes = Error(Code::cancelled, "stopped");
-    if (!stopped) bytes = blocks.empty() ? cache_.read(parts) : cache_.read_blocks(parts, blocks);
+    if (!stopped) bytes = wanted ? cache_.read_blocks(parts, *wanted) : cache_.read(parts);
     DiskReadPtr read;
     {
       const MutexLock lock(mutex_);

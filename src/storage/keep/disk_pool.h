@@ -30,7 +30,7 @@ struct DiskRead {
   ReadDone done;
   std::function<void(Result<Bytes>)> side;  ///< for derived bytes and parts, instead of `done`
   Parts parts;
-  std::vector<CheckedBlock> blocks;  ///< of `parts`, if not all is wanted
+  std::shared_ptr<const WantedParts> wanted;  ///< of `parts`; null: all
 };
 using DiskReadPtr = std::unique_ptr<DiskRead>;
 

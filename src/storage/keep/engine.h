@@ -91,7 +91,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void hint(std::span<const Wanted> wanted);
   void read(ReadRequest request, ReadDone done);
-  void read_parts(ReadRequest request, std::vector<CheckedBlock> blocks, PartsDone done);
+  void read_parts(ReadRequest request, std::shared_ptr<const WantedParts> wanted, PartsDone done);
   Result<std::optional<Bytes>> get(const SideKey& key);
   Result<void> put(const SideKey& key, ByteSpan bytes);
   KeepStats stats() const;

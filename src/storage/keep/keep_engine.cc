@@ -32,8 +32,9 @@ class EngineStore final : public ForwardingStore<KeepStore>, public NearLister, 
   void read(ReadRequest request, ReadDone done) override {
     engine_->read(std::move(request), std::move(done));
   }
-  void read_parts(ReadRequest request, std::vector<CheckedBlock> blocks, PartsDone done) override {
-    engine_->read_parts(std::move(request), std::move(blocks), std::move(done));
+  void read_parts(ReadRequest request, std::shared_ptr<const WantedParts> wanted,
+                  PartsDone done) override {
+    engine_->read_parts(std::move(request), std::move(wanted), std::move(done));
   }
   Result<std::optional<Bytes>> get(const SideKey& key) override { return engine_->get(key); }
   Result<void> put(const SideKey& key, ByteSpan bytes) override { return engine_->put(key, bytes); }

@@ -5,11 +5,13 @@
 
 namespace headrace::keep {
 
-void Engine::read_parts(ReadRequest request, std::vector<CheckedBlock> blocks, PartsDone done) {
+void Engine::read_parts(ReadRequest request, std::shared_ptr<const WantedParts> wanted,
+                        PartsDone done) {
   const auto nothing = [&done] { done(std::optional<Bytes>()); };
   if (request.stop.stop_requested())
     return done(Error(Code::cancelled, "stopped").at(object_place(store_, request.key)));
-  if (is_early_.load(std::memory_order_acquire) || !usable() || request.fresh || blocks.empty())
+  if (is_early_.load(std::memory_order_acquire) || !usable() || request.fresh ||
+      wanted->blocks.empty())
     return nothing();
   const ByteRange& range = request.range;
   const Hash128 object = object_id(store_, request.key, *request.pin);
@@ -18,8 +20,8 @@ void Engine::read_parts(ReadRequest request, std::vector<CheckedBlock> blocks, P
   auto parts = cache_.want(object, place_id(store_, request.key), range.offset, range.length);
   if (!parts) return nothing();
   std::uint64_t bytes = 0;
-  for (const CheckedBlock& block : blocks) bytes += block.length;
-  auto at_hand = cache_.read_blocks_at_hand(*parts, blocks);
+  for (const CheckedBlock& block : wanted->blocks) bytes += block.length;
+  auto at_hand = cache_.read_blocks_at_hand(*parts, *wanted);
   if (!at_hand) return answer_parts(std::move(at_hand).error(), bytes, done);
   if (*at_hand) return answer_parts(**std::move(at_hand), bytes, done);
   auto read = std::make_unique<DiskRead>();
@@ -28,7 +30,7 @@ void Engine::read_parts(ReadRequest request, std::vector<CheckedBlock> blocks, P
     answer_parts(std::move(got), bytes, done);
   };
   read->parts = *std::move(parts);
-  read->blocks = std::move(blocks);
+  read->wanted = std::move(wanted);
   pool_.push(std::move(read));
 }
 

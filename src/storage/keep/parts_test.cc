@@ -41,8 +41,10 @@ class KeepParts : public KeepStoreTest {
     std::promise<Result<std::optional<Bytes>>> promise;
     auto* const reader = part_reader(store);
     EXPECT_NE(reader, nullptr);
+    WantedParts enough{.blocks = std::move(wanted), .known = known_, .known_at = known_at_};
     reader->read_parts(
-        {.key = key, .range = range, .pin = pins_.at(key), .stop = stop}, std::move(wanted),
+        {.key = key, .range = range, .pin = pins_.at(key), .stop = stop},
+        std::make_shared<const WantedParts>(std::move(enough)),
         [&promise](Result<std::optional<Bytes>> got) { promise.set_value(std::move(got)); });
     return promise.get_future().get();
   }
@@ -54,6 +56,8 @@ class KeepParts : public KeepStoreTest {
     store->flush();
     return store;
   }
+  Bytes known_;
+  std::uint64_t known_at_ = 0;
   std::string content(const std::string& key) const {
     return pattern(seed_of(key), pins_.at(key).size);
   }
@@ -96,6 +100,21 @@ TEST_F(KeepParts, OfARangeBeginWhereItBegins) {
   const auto got = parts(*store, "c/0000", {777, 9000}, wanted);
   ASSERT_TRUE(got.ok() && *got);
   expect_blocks(**got, range, wanted);
+}
+
+TEST_F(KeepParts, StandBehindWhatIsKnown) {
+  auto store = filled(1);
+  known_ = Bytes::copy_of("what the caller has");
+  known_at_ = 3000;
+  const auto text = content("c/0000");
+  const std::vector<std::uint64_t> numbers{2, 4};
+  const auto wanted = blocks(as_byte_span(text), numbers);
+  const auto before = context_.metrics->get(Metric::bytes_cache);
+  const auto got = parts(*store, "c/0000", {0, kSize}, wanted);
+  ASSERT_TRUE(got.ok() && *got);
+  EXPECT_EQ((*got)->text().substr(2999, 21), std::string_view("\0what the caller has\0", 21));
+  EXPECT_EQ((*got)->text().substr(2 * kBlock, kBlock), text.substr(2 * kBlock, kBlock));
+  EXPECT_EQ(context_.metrics->get(Metric::bytes_cache) - before, kBlock + kSize - 4 * kBlock);
 }
 
 TEST_F(KeepParts, LieInAnyNumberOfPieces) {
