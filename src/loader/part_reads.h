@@ -10,7 +10,7 @@
 ///
 /// Thread-safe. Lives in scratch files, as seek_memory.h, and is kept beside the seek indexes for
 /// other ranks and later jobs (SEEK-SHELF.md): 60 bytes, the headers, and 8 for each 4 KiB of the
-/// picture: together 0.9 % of pictures of 105 KB.
+/// picture: together about 1 % of pictures of 105 KB.
 #pragma once
 
 #include <cstdint>
