@@ -29,8 +29,8 @@ struct Extent {
 
 Extent extent() {
   Extent extent;
-  if (const char* text = std::getenv("HEADRACE_CORPUS")) {          // NOLINT(concurrency-mt-unsafe)
-    std::sscanf(text, "%lu,%lu", &extent.pictures, &extent.crops);  // NOLINT(cert-err34-c)
+  if (const char* text = std::getenv("HEADRACE_CORPUS")) {  // NOLINT(concurrency-mt-unsafe)
+    (void)std::sscanf(text, "%lu,%lu", &extent.pictures, &extent.crops);  // NOLINT(cert-err34-c)
   }
   return extent;
 }

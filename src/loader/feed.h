@@ -47,7 +47,7 @@ class Feed {
   /// As `fetch`, but these parts of the frame are enough, if they can be had and checked; else it
   /// comes whole.
   virtual void fetch_parts(const FeedRequest& request,
-                           std::shared_ptr<const WantedParts> /*wanted*/, FrameDone done) {
+                           const std::shared_ptr<const WantedParts>& /*wanted*/, FrameDone done) {
     fetch(request, [done = std::move(done)](Result<Bytes> got) {
       done(got ? Result<FetchedFrame>(FetchedFrame{.bytes = *std::move(got)})
                : std::move(got).error());

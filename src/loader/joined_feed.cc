@@ -21,12 +21,12 @@ class JoinedFeed final : public Feed {
     feeds_[at.index]->fetch(own, std::move(done));
   }
 
-  void fetch_parts(const FeedRequest& request, std::shared_ptr<const WantedParts> wanted,
+  void fetch_parts(const FeedRequest& request, const std::shared_ptr<const WantedParts>& wanted,
                    FrameDone done) override {
     const Member at = member_of(joined_, request.sample);
     FeedRequest own = request;
     own.sample = at.id;
-    feeds_[at.index]->fetch_parts(own, std::move(wanted), std::move(done));
+    feeds_[at.index]->fetch_parts(own, wanted, std::move(done));
   }
   bool reads_parts() const override {
     return std::ranges::any_of(feeds_, [](const Feed* feed) { return feed->reads_parts(); });

@@ -53,15 +53,15 @@ class StoreFeed final : public Feed {
     start(join(std::move(run)), false);
   }
 
-  void fetch_parts(const FeedRequest& request, std::shared_ptr<const WantedParts> wanted,
+  void fetch_parts(const FeedRequest& request, const std::shared_ptr<const WantedParts>& wanted,
                    FrameDone done) override {
-    if (parts_ == nullptr) return Feed::fetch_parts(request, std::move(wanted), std::move(done));
+    if (parts_ == nullptr) return Feed::fetch_parts(request, wanted, std::move(done));
     Extent extent = dataset_.locate(request.sample);
     ReadRequest read{.key = std::move(extent.key),
                      .range = extent.range,
                      .pin = std::move(extent.pin),
                      .stop = request.stop};
-    parts_->read_parts(std::move(read), std::move(wanted),
+    parts_->read_parts(std::move(read), wanted,
                        [this, request, done = std::move(done)](Result<std::optional<Bytes>> got) {
                          if (!got) return done(std::move(got).error());
                          if (*got)
