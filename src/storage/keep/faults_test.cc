@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <latch>
 #include <map>
 #include <thread>
 
+#include "headrace/base/digest.h"
 #include "headrace/storage/keep/keep_engine.h"
 #include "headrace/storage/keep/testing/sim_disk.h"
 #include "headrace/storage/memory/memory_store.h"
+#include "headrace/storage/part_reader.h"
 #include "headrace/storage/testing/pattern.h"
 
 namespace headrace::keep {
@@ -185,6 +188,26 @@ TEST_F(KeepFaults, AReadThatHangsComesFromTheOrigin) {
   EXPECT_GT(hanging_, 0);
   EXPECT_GE(notices("keep-trouble"), 1U);
   EXPECT_EQ(epoch(), 0) << "and the next ones do not even try";
+  release();
+  expect_recovery();
+}
+
+TEST_F(KeepFaults, PartsOfADiskThatHangsAreNotThere) {
+  open();
+  epoch();
+  store_->flush();
+  hang("read");
+  const auto& [key, pin] = *pins_.begin();
+  WantedParts wanted;
+  wanted.blocks.push_back({0, 4096, hash_bytes(as_byte_span(text(key)).first(4096)).low});
+  std::promise<Result<std::optional<Bytes>>> promise;
+  part_reader(*store_)->read_parts(
+      {.key = key, .range = {0, kSize}, .pin = pin},
+      std::make_shared<const WantedParts>(std::move(wanted)),
+      [&promise](Result<std::optional<Bytes>> got) { promise.set_value(std::move(got)); });
+  const auto got = promise.get_future().get();
+  EXPECT_TRUE(got.ok() && !*got) << "the caller reads the range, from the origin";
+  EXPECT_GT(hanging_, 0);
   release();
   expect_recovery();
 }
