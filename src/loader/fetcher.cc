@@ -51,12 +51,12 @@ void fetch(const FetchJob& job, Work& work, std::size_t index, const std::stop_t
       window.arrived(work, index, std::move(got));
     });
   }
-  job.feed.fetch_parts(request, item.plan->wanted,
-                       [&window, &work, index](Result<FetchedFrame> got) {
-                         if (!got) return window.arrived(work, index, std::move(got).error());
-                         work.items[index].in_parts = !got->whole;
-                         window.arrived(work, index, std::move(got->bytes));
-                       });
+  const auto wanted = item.plan->wanted;  // once it has come, the item is another stage's
+  job.feed.fetch_parts(request, wanted, [&window, &work, index](Result<FetchedFrame> got) {
+    if (!got) return window.arrived(work, index, std::move(got).error());
+    work.items[index].in_parts = !got->whole;
+    window.arrived(work, index, std::move(got->bytes));
+  });
 }
 
 }  // namespace
