@@ -25,6 +25,13 @@ Result<Uri> parse_uri(std::string_view text) {
   const auto slash = text.find('/');
   // "dir/s3://x" is a path: the scheme must come before the first slash.
   if (colon == std::string_view::npos || slash < colon) {
+    for (const std::string_view scheme : {"s3:/", "nfs:/"}) {
+      if (!text.starts_with(scheme)) continue;
+      return Error(
+                 Code::invalid, "a slash is missing after the scheme",
+                 fmt::format("{}/{}, or ./{} for a file", scheme, text.substr(scheme.size()), text))
+          .at(text);
+    }
     return Uri{Scheme::local, "", std::string(text)};
   }
   const std::string_view scheme = text.substr(0, colon);

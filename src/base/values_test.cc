@@ -64,6 +64,8 @@ TEST(Uri, ASchemeComesBeforeTheFirstSlash) {
   EXPECT_EQ(parse_uri("dir/s3://x")->scheme, Scheme::local);
   EXPECT_EQ(parse_uri("file:///data")->path, "/data");
   EXPECT_EQ(parse_uri("gs://b/k").error().code(), Code::invalid);
+  EXPECT_NE(parse_uri("s3:/b/k").error().to_string().find("s3://b/k"), std::string::npos);
+  EXPECT_EQ(parse_uri("./s3:/b/k")->scheme, Scheme::local);
   EXPECT_EQ(parse_uri("s3://").error().code(), Code::invalid);
   EXPECT_EQ(parse_uri("").error().code(), Code::invalid);
 }

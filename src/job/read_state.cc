@@ -156,7 +156,7 @@ Result<void> save(const ReadState& state, const std::string& path) {
   constexpr mode_t mode = 0644;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is what open is
   UniqueFd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-  if (!fd.valid()) return errno_error(errno, "open the state file").at(beside);
+  if (!fd.valid()) return errno_error(errno, "open the state file").at(path);
   auto written = write_all(fd, state.to_text());
   if (written) written = std::move(fd).close();
   if (written && ::rename(beside.c_str(), path.c_str()) != 0) {
