@@ -73,9 +73,12 @@ class Inflater {
     zlib_call::set_output(stream_, room);
     while (stream_.avail_out != 0) {
       const int result = ::inflate(&stream_, Z_NO_FLUSH);
+      // Whatever follows: a stream whose checksum is wrong at its end has given these bytes, and
+      // the index names the damage behind them.
+      if (stream_.avail_out == 0) return true;
       if (result == Z_STREAM_END) {
         if (!next_member()) return false;
-      } else if (result != Z_OK || (stream_.avail_in == 0 && stream_.avail_out != 0)) {
+      } else if (result != Z_OK || stream_.avail_in == 0) {
         return false;
       }
     }
@@ -84,7 +87,6 @@ class Inflater {
 
  private:
   bool next_member() {
-    if (stream_.avail_out == 0) return true;
     if (compression_ != Compression::gzip) return false;
     if (raw_) {
       if (stream_.avail_in < kGzipTrailer) return false;
