@@ -112,7 +112,9 @@ class Listers {
       more = mark == folder.marks.end() || mark->second == &piece;
     }
     if (piece.state == Piece::State::asked) {
-      piece.state = Piece::State::going;
+      // One that has met another's mark at once is over already: half of it would be half of what
+      // lies before it.
+      piece.state = own != 0 ? Piece::State::going : Piece::State::over;
       if (own != 0) {
         if (!piece.begin.empty()) --folder.in_vain;
         piece.first = key(0);

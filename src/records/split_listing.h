@@ -12,8 +12,7 @@
 /// So the pieces are all of the list whatever the guesses were, if the server has some order of
 /// its own, which continuing a list asks of it anyway. A server that begins at the beginning
 /// whatever it is told is found out by its first mark, and asked no second time. A key may come
-/// twice where keys change meanwhile, where the order is not that of bytes, and now and then where
-/// a piece is cut off what is being listed: an ObjectIndex drops it.
+/// twice where keys change meanwhile or the order is not that of bytes: an ObjectIndex drops it.
 ///
 /// Takes two marks a thousand keys in memory. A folder of up to four pages costs no more requests
 /// than before; a longer one at most 32 and a half more than its pages.

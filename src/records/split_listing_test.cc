@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <set>
 #include <thread>
 
@@ -53,6 +52,7 @@ class OrderedStore final : public NearLister {
       const bool end = at == keys_.end();
       if (after_page_) after_page_();
       HEADRACE_TRY(const bool more, sink(std::move(page)));
+      if (!more && before_end_) before_end_();
       if (!more || end) return {};
       if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
       std::this_thread::yield();
@@ -61,6 +61,8 @@ class OrderedStore final : public NearLister {
 
   std::size_t pages() const { return pages_; }
   void after_page(std::function<void()> call) { after_page_ = std::move(call); }
+  /// Between "no more" and the end of that listing.
+  void before_end(std::function<void()> call) { before_end_ = std::move(call); }
 
  private:
   std::vector<std::string> keys_;
@@ -69,6 +71,7 @@ class OrderedStore final : public NearLister {
   const Near near_;
   std::atomic<std::size_t> pages_{0};
   std::function<void()> after_page_;
+  std::function<void()> before_end_;
 };
 
 std::vector<std::string> listed(NearLister& store, const std::vector<std::string>& folders,
@@ -149,10 +152,23 @@ TEST(SplitListingTest, WhateverTheKeysAndTheOrderAllAreListed) {
       for (const Near near : {Near::honoured, Near::ignored, Near::refused}) {
         OrderedStore store(keys, less, 10, near);
         auto found = listed(store, {"f/"});
-        found.erase(std::unique(found.begin(), found.end()), found.end());
+        const bool exact = order == std::string("bytes");
+        if (!exact) found.erase(std::unique(found.begin(), found.end()), found.end());
         EXPECT_EQ(found, sorted) << name << " in the order of " << order;
       }
     }
+  }
+}
+
+// A piece that met another's mark at once, and was not over yet, was once taken in two from its
+// last key on, which it did not have: the half began before the piece.
+TEST(SplitListingTest, APieceThatHasNothingOfItsOwnIsNotTakenInTwo) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    auto keys = random_keys(300, seed);
+    OrderedStore store(keys, std::less<std::string>(), 10, OrderedStore::Near::honoured);
+    store.before_end([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+    std::ranges::sort(keys);
+    EXPECT_EQ(listed(store, {"f/"}), keys) << seed;
   }
 }
 
@@ -178,22 +194,18 @@ TEST(SplitListingTest, PiecesAreListedSideBySide) {
   OrderedStore store(numbered(8000), std::less<std::string>(), 10, OrderedStore::Near::honoured);
   std::set<std::thread::id> threads;
   Mutex mutex;
-  std::size_t most = 0;
-  std::size_t longest = 0;
-  std::map<std::thread::id, std::size_t> pages;
   store.after_page([&] {
     {
       const MutexLock lock(mutex);
-      longest = std::max(longest, ++pages[std::this_thread::get_id()]);
-      most = std::max(most, pages.size());
-      if (most == 8) return;
+      threads.insert(std::this_thread::get_id());
+      if (threads.size() == 8) return;
     }
     // As a server takes its time: on a busy machine few threads would have listed it all before the
     // others had begun.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   });
   EXPECT_EQ(listed(store, {"f/"}), numbered(8000));
-  EXPECT_EQ(most, 8U) << "all listers had a piece";
+  EXPECT_EQ(threads.size(), 8U) << "all listers had a piece";
   EXPECT_LE(store.pages(), 800U * 3 / 2 + 40) << "guesses in vain are bounded";
 }
 
