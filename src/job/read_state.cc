@@ -16,6 +16,7 @@
 #include "headrace/base/parse_number.h"
 #include "headrace/base/small_file.h"
 #include "headrace/base/unique_fd.h"
+#include "headrace/base/write_all.h"
 
 namespace headrace {
 namespace {
@@ -106,16 +107,6 @@ Result<void> add(std::vector<EpochResult>& sums, const std::vector<EpochResult>&
   return {};
 }
 
-Result<void> write_all(const UniqueFd& fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno_error(errno, "write the state");
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string ReadState::to_text() const {
@@ -157,7 +148,11 @@ Result<void> save(const ReadState& state, const std::string& path) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is what open is
   UniqueFd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!fd.valid()) return errno_error(errno, "open the state file").at(path);
-  auto written = write_all(fd, state.to_text());
+  const std::string text = state.to_text();
+  ByteSpan bytes = as_byte_span(text);
+  Result<void> written;
+  if (const int failed = write_all(fd.get(), bytes); failed != 0)
+    written = errno_error(failed, "write the state");
   if (written) written = std::move(fd).close();
   if (written && ::rename(beside.c_str(), path.c_str()) != 0) {
     written = errno_error(errno, "rename the state file");

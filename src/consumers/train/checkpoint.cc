@@ -11,6 +11,7 @@
 
 #include "headrace/base/digest.h"
 #include "headrace/base/unique_fd.h"
+#include "headrace/base/write_all.h"
 
 namespace headrace {
 namespace {
@@ -38,14 +39,11 @@ Result<UniqueFd> open_file(const std::string& path, int flags) {
   return fd;
 }
 
-Result<void> write_synced(const std::string& path, std::string_view bytes) {
+Result<void> write_synced(const std::string& path, std::string_view text) {
   HEADRACE_TRY(UniqueFd fd, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd.get(), bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return errno_error(errno, "write").at(path);
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
+  ByteSpan bytes = as_byte_span(text);
+  if (const int failed = write_all(fd.get(), bytes); failed != 0)
+    return errno_error(failed, "write").at(path);
   if (::fsync(fd.get()) != 0) return errno_error(errno, "fsync").at(path);
   return std::move(fd).close().at(path);
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -54,12 +53,7 @@ Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
   const std::uint64_t before = range.offset - begin;
   const std::uint64_t whole =
       (before + range.length + kDirectBlock - 1) / kDirectBlock * kDirectBlock;
-  HEADRACE_TRY(Buffer buffer, allocate(whole + kDirectBlock));
-  void* at = buffer.data();
-  std::size_t room = buffer.size();
-  if (std::align(kDirectBlock, whole, at, room) == nullptr) return std::optional<Bytes>();
-  const std::size_t first = buffer.size() - room;
-  const auto into = buffer.span().subspan(first, whole);
+  HEADRACE_TRY(auto memory, allocate_aligned(whole));
   if (!set_direct(fd, true)) {
     possible_ = false;
     return std::optional<Bytes>();
@@ -71,7 +65,7 @@ Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
   std::uint64_t filled = 0;
   while (filled < whole) {
     if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
-    const auto rest = into.subspan(filled);
+    const auto rest = memory.aligned.subspan(filled);
     const auto got = ::pread(fd, rest.data(), std::min<std::uint64_t>(rest.size(), kPiece),
                              static_cast<off_t>(begin + filled));
     if (got < 0 && errno == EINTR) continue;
@@ -84,8 +78,9 @@ Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
     if (got == 0 || filled % kDirectBlock != 0) break;  // the file ends here
   }
   const std::uint64_t length = std::min(range.length, filled - std::min(filled, before));
-  const std::size_t size = buffer.size();
-  return std::optional<Bytes>(std::move(buffer).freeze(size).slice(first + before, length));
+  const auto first = static_cast<std::size_t>(memory.aligned.data() - memory.buffer.data());
+  const std::size_t size = memory.buffer.size();
+  return std::optional<Bytes>(std::move(memory.buffer).freeze(size).slice(first + before, length));
 }
 
 Result<Bytes> Reads::read(int fd, const ByteRange& range, bool fresh, const std::stop_token& stop) {

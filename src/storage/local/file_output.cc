@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/local/file_output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
-#include "headrace/storage/block.h"
+#include "headrace/base/write_all.h"
 #include "headrace/storage/local/local_file.h"
 
 namespace headrace::local {
@@ -19,34 +16,17 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{4} << 20U;
 
-Result<void> write_all(int fd, ByteSpan bytes) {
-  bool refused = false;
-  while (!bytes.empty()) {
-    const auto written = ::write(fd, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    } else if (errno == EINVAL && !refused) {
-      refused =
-          true;  // it wants other blocks, or has written a part of one: through the cache then
-      std::ignore = set_direct(fd, false);
-    } else if (errno != EINTR) {
-      return errno_error(errno, "write");
-    }
+/// By O_DIRECT, if that is set and the file system will.
+Result<void> write_through(int fd, ByteSpan bytes) {
+  int failed = write_all(fd, bytes);
+  if (failed == EINVAL && set_direct(fd, false)) {
+    failed = write_all(fd, bytes);  // it wants other blocks, or has written a part of one
   }
+  if (failed != 0) return errno_error(failed, "write");
   return {};
 }
 
 }  // namespace
-
-Result<FileOutput::Piece> FileOutput::make_piece() {
-  Piece piece;
-  HEADRACE_TRY(piece.block, allocate(kPiece + kDirectBlock));
-  void* at = piece.block.data();
-  std::size_t room = piece.block.size();
-  std::ignore = std::align(kDirectBlock, kPiece, at, room);  // there is a block to spare
-  piece.aligned = piece.block.span().subspan(piece.block.size() - room, kPiece);
-  return piece;
-}
 
 Result<void> FileOutput::append(ByteSpan bytes) {
   if (filling_.aligned.empty()) {
@@ -71,9 +51,9 @@ Result<void> FileOutput::flush() {
   if (filling_.aligned.empty()) return {};
   const auto rest = filling_.aligned.first(filled_);
   const std::size_t whole = filled_ / kDirectBlock * kDirectBlock;
-  HEADRACE_TRY(write_all(fd_, rest.first(whole)));
+  HEADRACE_TRY(write_through(fd_, rest.first(whole)));
   std::ignore = set_direct(fd_, false);  // else the next write fails, and says so
-  return write_all(fd_, rest.subspan(whole));
+  return write_through(fd_, rest.subspan(whole));
 }
 
 /// Only from a whole block on. Takes from `bytes` what is missing to one.
@@ -87,8 +67,8 @@ Result<void> FileOutput::begin_direct(ByteSpan& bytes) {
     direct_after_ = kNever;
     return {};
   }
-  HEADRACE_TRY(filling_, make_piece());
-  HEADRACE_TRY(leaving_, make_piece());
+  HEADRACE_TRY(filling_, allocate_aligned(kPiece));
+  HEADRACE_TRY(leaving_, allocate_aligned(kPiece));
   return {};
 }
 
@@ -96,7 +76,7 @@ Result<void> FileOutput::hand_over() {
   HEADRACE_TRY(settle());
   std::swap(filling_, leaving_);
   filled_ = 0;
-  const auto write = [fd = fd_, bytes = leaving_.aligned] { return write_all(fd, bytes); };
+  const auto write = [fd = fd_, bytes = leaving_.aligned] { return write_through(fd, bytes); };
   try {
     writing_ = std::async(std::launch::async, write);
   } catch (const std::system_error&) {  // no thread is left
@@ -108,7 +88,7 @@ Result<void> FileOutput::hand_over() {
 Result<void> FileOutput::settle() { return writing_.valid() ? writing_.get() : Result<void>(); }
 
 Result<void> FileOutput::write_through_cache(ByteSpan bytes) {
-  HEADRACE_TRY(write_all(fd_, bytes));
+  HEADRACE_TRY(write_through(fd_, bytes));
   written_ += bytes.size();
   return {};
 }

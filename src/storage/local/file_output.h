@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <future>
 #include <limits>
-#include <span>
 
 #include "headrace/base/bytes.h"
 #include "headrace/base/result.h"
+#include "headrace/storage/local/local_file.h"
 
 namespace headrace::local {
 
@@ -33,12 +33,6 @@ class FileOutput {
   Result<void> flush();
 
  private:
-  struct Piece {
-    Buffer block;
-    std::span<std::byte> aligned;  // in it
-  };
-
-  static Result<Piece> make_piece();
   Result<void> write_through_cache(ByteSpan bytes);
   Result<void> begin_direct(ByteSpan& bytes);
   Result<void> hand_over();
@@ -47,9 +41,9 @@ class FileOutput {
   const int fd_;
   std::uint64_t direct_after_;
   std::uint64_t written_ = 0;  // through the cache
-  Piece filling_;              // empty: nothing is held back
+  AlignedBuffer filling_;      // empty: nothing is held back
   std::size_t filled_ = 0;
-  Piece leaving_;
+  AlignedBuffer leaving_;
   std::future<Result<void>> writing_;  // of leaving_; last, since it ends with its thread
 };
 

@@ -6,6 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "headrace/storage/block.h"
 
 namespace headrace::local {
 
@@ -47,6 +52,15 @@ Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t o
     }
   }
   return filled;
+}
+
+Result<AlignedBuffer> allocate_aligned(std::size_t bytes) {
+  HEADRACE_TRY(Buffer buffer, allocate(bytes + kDirectBlock));
+  void* at = buffer.data();
+  std::size_t room = buffer.size();
+  std::ignore = std::align(kDirectBlock, bytes, at, room);  // there is a block to spare
+  const auto aligned = buffer.span().subspan(buffer.size() - room, bytes);
+  return AlignedBuffer{std::move(buffer), aligned};
 }
 
 bool set_direct(int fd, bool direct) {

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 
+#include "headrace/base/bytes.h"
 #include "headrace/base/unique_fd.h"
 
 namespace headrace::local {
@@ -27,6 +28,14 @@ Result<std::size_t> read_some(int fd, std::span<std::byte> into, std::uint64_t o
 
 /// What offsets, lengths and addresses are multiples of with O_DIRECT: no disk asks for more.
 inline constexpr std::size_t kDirectBlock = 4096;
+
+/// Memory for O_DIRECT.
+struct AlignedBuffer {
+  Buffer buffer;
+  std::span<std::byte> aligned;  ///< in it, at a multiple of kDirectBlock
+};
+/// `exhausted` if there is no memory.
+Result<AlignedBuffer> allocate_aligned(std::size_t bytes);
 
 /// False where the file system has no O_DIRECT.
 bool set_direct(int fd, bool direct);
