@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/keep/shaped_disk.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,59 +10,36 @@
 namespace headrace::keep {
 namespace {
 
-constexpr double kNanosPerMs = 1e6;
-constexpr double kBytesPerMB = 1e6;
-constexpr double kKiB = 1024;
-
 /// What all files of a disk share.
 class Pace {
  public:
-  Pace(const Medium& medium, Clock& clock, std::uint64_t seed)
-      : medium_(medium),
-        clock_(clock),
-        seed_(seed),
-        requests_(medium.requests_per_second, medium.request_credits),
-        bytes_(medium.rate_total_MBps * kBytesPerMB, in_bytes(medium.throughput_credits)) {}
+  Pace(Medium medium, Clock& clock, std::uint64_t seed)
+      : medium_(std::move(medium)), clock_(clock), reads_(medium_, seed) {}
 
   /// Takes as long as a read of so many bytes.
   void wait_for(std::size_t bytes) {
-    const double first = first_byte(static_cast<double>(bytes));
-    sleep_until(first);
-    sleep_until(last_byte(static_cast<double>(bytes)));
+    const auto size = static_cast<double>(bytes);
+    sleep_until(first_byte(size));
+    sleep_until(last_byte(size));
   }
 
  private:
-  static Credits in_bytes(Credits credits) {
-    for (double* part : {&credits.baseline, &credits.burst, &credits.start, &credits.cap})
-      *part *= kBytesPerMB;
-    return credits;
-  }
   double now() const { return static_cast<double>(clock_.now().count()); }
   void sleep_until(double at) const { clock_.sleep_until(Nanos(std::llround(at)), {}); }
 
   double first_byte(double bytes) {
-    const double most = medium_.request_KiB * kKiB;
     const MutexLock lock(mutex_);
-    const auto use = requests_.take(now(), most <= 0 ? 1 : std::max(1.0, std::ceil(bytes / most)));
-    return use.begin + first_byte_ms(medium_, seed_, counter_++) * kNanosPerMs;
+    return reads_.start(now(), reads_.requests_of(bytes)).first_byte;
   }
-
   double last_byte(double bytes) {
     const MutexLock lock(mutex_);
-    const double begin = now();
-    double end = bytes_.take(begin, bytes).end;
-    if (medium_.rate_per_connection_MBps > 0)
-      end = std::max(end, begin + bytes * 1e9 / (medium_.rate_per_connection_MBps * kBytesPerMB));
-    return end;
+    return reads_.last_byte(now(), bytes);
   }
 
   const Medium medium_;
   Clock& clock_;
-  const std::uint64_t seed_;
   Mutex mutex_;
-  SharedRate requests_ HEADRACE_GUARDED_BY(mutex_);
-  SharedRate bytes_ HEADRACE_GUARDED_BY(mutex_);
-  std::uint64_t counter_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  ReadPace reads_ HEADRACE_GUARDED_BY(mutex_);
 };
 
 class ShapedFile final : public DiskFile {

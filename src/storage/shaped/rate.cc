@@ -12,10 +12,18 @@ namespace headrace {
 namespace {
 
 constexpr double kNanos = 1e9;
+constexpr double kNanosPerMs = 1e6;
+constexpr double kBytesPerMB = 1e6;
 
 Credits per_nano(Credits credits) {
   credits.baseline /= kNanos;
   credits.burst /= kNanos;
+  return credits;
+}
+
+Credits in_bytes(Credits credits) {
+  for (double* part : {&credits.baseline, &credits.burst, &credits.start, &credits.cap})
+    *part *= kBytesPerMB;
   return credits;
 }
 
@@ -47,6 +55,36 @@ SharedRate::Use SharedRate::take(double at, double units) {
   const double rest = std::max(0.0, units - fast_ns * fast);
   free_at_ = begin + fast_ns + (rest > 0 ? rest / limited(credits_.baseline) : 0);
   return {begin, free_at_};
+}
+
+ReadPace::ReadPace(const Medium& medium, std::uint64_t seed)
+    : medium_(medium),
+      seed_(seed),
+      requests_(medium.requests_per_second, medium.request_credits),
+      bytes_(medium.rate_total_MBps * kBytesPerMB, in_bytes(medium.throughput_credits)) {}
+
+double ReadPace::requests_of(double bytes) const {
+  constexpr double kKiB = 1024;
+  if (medium_.request_KiB <= 0) return 1;
+  return std::max(1.0, std::ceil(bytes / (medium_.request_KiB * kKiB)));
+}
+
+ReadPace::Start ReadPace::start(double now, double requests) {
+  const auto use = requests_.take(now, requests);
+  const bool waits = !medium_.one_stream || counter_ == 0;
+  const double latency = waits ? first_byte_ms(medium_, seed_, counter_) * kNanosPerMs : 0;
+  ++counter_;
+  return {use.begin + latency, use.end - (use.end - use.begin) / requests + latency};
+}
+
+double ReadPace::last_byte(double now, double bytes) {
+  const double end = bytes_.take(now, bytes).end;
+  if (medium_.rate_per_connection_MBps <= 0) return end;
+  return std::max(end, now + bytes * kNanos / (medium_.rate_per_connection_MBps * kBytesPerMB));
+}
+
+double ReadPace::metadata(double now) {
+  return requests_.take(now, 1).begin + medium_.metadata_ms * kNanosPerMs;
 }
 
 double first_byte_ms(const Medium& medium, std::uint64_t seed, std::uint64_t counter) {

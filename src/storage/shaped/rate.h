@@ -38,6 +38,32 @@ class SharedRate {
   double free_at_ = 0;
 };
 
+/// When the reads of a medium get their bytes. `medium` must outlive it.
+class ReadPace {
+ public:
+  ReadPace(const Medium& medium, std::uint64_t seed);
+
+  /// How many requests of the medium a read of so many bytes is.
+  double requests_of(double bytes) const;
+  struct Start {
+    double first_byte;
+    double last_piece;  ///< when the last of its requests has its first byte
+  };
+  /// A read that is asked for at `now`.
+  Start start(double now, double requests);
+  /// Of a read whose first byte is there at `now`.
+  double last_byte(double now, double bytes);
+  /// When a request without bytes is served.
+  double metadata(double now);
+
+ private:
+  const Medium& medium_;
+  const std::uint64_t seed_;
+  SharedRate requests_;
+  SharedRate bytes_;
+  std::uint64_t counter_ = 0;
+};
+
 /// Milliseconds of the `counter`-th request: lognormal through the median and the 99th percentile.
 double first_byte_ms(const Medium& medium, std::uint64_t seed, std::uint64_t counter);
 

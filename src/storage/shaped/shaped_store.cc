@@ -45,13 +45,11 @@ using FlightPtr = std::shared_ptr<Flight>;
 
 class ShapedStore final : public ForwardingStore<> {
  public:
-  ShapedStore(Store& base, const Medium& medium, const Context& context, std::uint64_t seed)
+  ShapedStore(Store& base, Medium medium, const Context& context, std::uint64_t seed)
       : ForwardingStore(base),
-        medium_(medium),
+        medium_(std::move(medium)),
         clock_(*context.clock),
-        seed_(seed),
-        requests_(medium.requests_per_second, medium.request_credits),
-        bytes_(medium.rate_total_MBps * kBytesPerMB, in_bytes(medium.throughput_credits)) {
+        pace_(medium_, seed) {
     timer_ = std::jthread([this] { run(); });
   }
 
@@ -122,30 +120,19 @@ class ShapedStore final : public ForwardingStore<> {
   }
 
  private:
-  static Credits in_bytes(Credits credits) {
-    for (double* part : {&credits.baseline, &credits.burst, &credits.start, &credits.cap})
-      *part *= kBytesPerMB;
-    return credits;
-  }
-
   /// How many requests of the medium one read is.
-  double pieces(const ReadRequest& request) const {
-    constexpr double kKiB = 1024;
-    if (medium_.request_KiB <= 0) return 1;
+  double pieces(const ReadRequest& request) HEADRACE_REQUIRES(mutex_) {
     std::uint64_t length = request.range.length;
     if (length == ByteRange::kToEnd && request.pin)
       length = request.pin->size - std::min(request.pin->size, request.range.offset);
     if (length == ByteRange::kToEnd) return 1;
-    return std::max(1.0, std::ceil(static_cast<double>(length) / (medium_.request_KiB * kKiB)));
+    return pace_.requests_of(static_cast<double>(length));
   }
 
   void admit(Flight& flight, double requests) HEADRACE_REQUIRES(mutex_) {
-    const auto use = requests_.take(nanos(clock_.now()), requests);
-    const bool waits = !medium_.one_stream || counter_ == 0;
-    const double latency = waits ? first_byte_ms(medium_, seed_, counter_) * kNanosPerMs : 0;
-    ++counter_;
-    flight.first_byte = use.begin + latency;
-    flight.last_piece = use.end - (use.end - use.begin) / requests + latency;
+    const auto start = pace_.start(nanos(clock_.now()), requests);
+    flight.first_byte = start.first_byte;
+    flight.last_piece = start.last_piece;
   }
 
   /// When the whole object lies on the medium. The first read of it begins its loading.
@@ -161,7 +148,7 @@ class ShapedStore final : public ForwardingStore<> {
 
   double metadata_ready() {
     const MutexLock lock(mutex_);
-    return requests_.take(nanos(clock_.now()), 1).begin + medium_.metadata_ms * kNanosPerMs;
+    return pace_.metadata(nanos(clock_.now()));
   }
 
   Result<void> wait_until(double ready, const std::stop_token& stop) {
@@ -217,10 +204,7 @@ class ShapedStore final : public ForwardingStore<> {
   double last_byte(const Flight& flight, double now) HEADRACE_REQUIRES(mutex_) {
     if (!flight.answer->ok()) return now;
     const auto size = static_cast<double>((*flight.answer)->bytes.size());
-    double end = std::max(bytes_.take(now, size).end, flight.last_piece);
-    if (medium_.rate_per_connection_MBps > 0)
-      end = std::max(end, now + size * 1e9 / (medium_.rate_per_connection_MBps * kBytesPerMB));
-    return end;
+    return std::max(pace_.last_byte(now, size), flight.last_piece);
   }
 
   /// What is to be delivered now.
@@ -281,15 +265,12 @@ class ShapedStore final : public ForwardingStore<> {
 
   const Medium medium_;
   Clock& clock_;
-  const std::uint64_t seed_;
 
   Mutex mutex_;
   Condition idle_;
-  SharedRate requests_ HEADRACE_GUARDED_BY(mutex_);
-  SharedRate bytes_ HEADRACE_GUARDED_BY(mutex_);
+  ReadPace pace_ HEADRACE_GUARDED_BY(mutex_);
   /// By a hash of the key; 40 bytes an object, of media that load only.
   std::unordered_map<std::uint64_t, double> loaded_ HEADRACE_GUARDED_BY(mutex_);
-  std::uint64_t counter_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::uint64_t number_ HEADRACE_GUARDED_BY(mutex_) = 0;
   double stream_from_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::set<FlightPtr> flights_ HEADRACE_GUARDED_BY(mutex_);
