@@ -36,8 +36,8 @@ class ComposedJob final : public Job {
     loader.seek_store = parts_.side_store;
     loader.seek_place = parts_.place;
     loader.reading = reading_of(options_.open);
-    constexpr std::uint64_t kAheadOfDisk = std::uint64_t{16}
-                                           << 20U;  // 50 ms of two cores' decoding
+    // 50 ms of two cores' decoding.
+    constexpr std::uint64_t kAheadOfDisk = std::uint64_t{16} << 20U;
     const bool by_disk = mode() == Mode::direct || mode() == Mode::file;
     if (by_disk && options_.medium.empty()) loader.first_bytes = kAheadOfDisk;
     HEADRACE_TRY(loader_,

@@ -122,8 +122,7 @@ Result<void> check_options(const JobOptions& options) {
   HEADRACE_TRY(check_partial_reads(options.loader));
   for (const std::string& medium : {options.medium, options.keep_medium}) {
     if (medium.empty()) continue;
-    HEADRACE_TRY(const auto media, load_media());
-    HEADRACE_TRY(media.find(medium));
+    HEADRACE_TRY(medium_for(medium, options.scale));
   }
   return {};
 }
