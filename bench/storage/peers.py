@@ -14,7 +14,7 @@ import time
 
 ENDPOINT, REGION = os.environ["AWS_ENDPOINT_URL"], os.environ["AWS_REGION"]
 PART = 8 << 20
-CA = os.environ.get("AWS_CA_BUNDLE")
+CA = os.environ.get("AWS_CA_BUNDLE") if ENDPOINT.startswith("https") else None
 
 
 def list_keys(bucket, prefix):
@@ -102,7 +102,7 @@ def with_awscrt(bucket, keys, in_flight=64):
         slots.acquire()
         request = HttpRequest("GET", f"/{bucket}/{key}", HttpHeaders([("host", host)]))
         requests.append(client.make_request(type=S3RequestType.GET_OBJECT, request=request, on_body=on_body,
-                                            on_done=on_done, endpoint=ENDPOINT))
+                                            on_done=on_done))
         requests = [each for each in requests if not each.finished_future.done()]
     for each in requests:
         each.finished_future.result()
@@ -123,12 +123,13 @@ def with_s3torchconnector(bucket, keys, in_flight=16):
 
 CLIENTS = {"boto3": with_boto3, "obstore": with_obstore, "awscrt": with_awscrt,
            "s3torchconnector": with_s3torchconnector}
+MODULES = {"s3torchconnector": "s3torchconnectorclient"}  # its client alone: the rest imports torch
 
 
 def main():
     name, bucket, prefix, *in_flight = sys.argv[1:]
     client = CLIENTS[name]
-    __import__(name)
+    __import__(MODULES.get(name, name))
     keys = list_keys(bucket, prefix)
     processor, begin = time.process_time(), time.perf_counter()
     got = client(bucket, keys, *map(int, in_flight))
