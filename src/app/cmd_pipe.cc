@@ -8,6 +8,7 @@
 #include "headrace/consumers/pipe/pipe_writer.h"
 #include "progress_line.h"
 #include "source_options.h"
+#include "wait_line.h"
 
 namespace headrace::app {
 namespace {
@@ -43,7 +44,8 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   ProgressLine line;
   line.show(fmt::format("writes {}/{}_0, waits for its reader", writer.dir, writer.channel));
   nlohmann::ordered_json epochs = nlohmann::ordered_json::array();
-  const pipe::WriterHooks hooks{.at_epoch_end = [&](const pipe::WrittenEpoch& epoch) {
+  pipe::WriterHooks hooks;
+  hooks.at_epoch_end = [&](const pipe::WrittenEpoch& epoch) {
     epochs.push_back(to_json(epoch));
     line.clear();
     if (arguments.json) return;
@@ -51,7 +53,8 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
                writer.order == pipe::StreamOrder::stored ? "objects" : "samples",
                human_bytes(static_cast<double>(epoch.bytes)),
                epoch.abandoned ? ", abandoned: the reader closed it" : "");
-  }};
+  };
+  if (!line.enabled()) hooks.on_wait.tell = say_waiting;
   HEADRACE_TRY(
       pipe::write_channel(*source.store, *source.set, writer, hooks, stop).at(arguments.uri));
   if (arguments.json) {

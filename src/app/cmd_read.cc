@@ -10,6 +10,7 @@
 #include "job_options.h"
 #include "progress_line.h"
 #include "read_output.h"
+#include "wait_line.h"
 
 namespace headrace::app {
 namespace {
@@ -51,6 +52,7 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   }
   ScanLine scan;
   options.job.open.scanning = &scan.progress();
+  options.job.on_wait = say_waiting;
   ProgressLine line;
   ReadHooks hooks;
   if (line.enabled()) {

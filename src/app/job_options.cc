@@ -61,6 +61,11 @@ void add_where(CLI::App& command, JobArguments& a) {
                      "pipe: the folder in which another program writes the FIFOs");
   command.add_option("--channel", a.job.pipe_channel, "pipe: the channel in --pipe-dir")
       ->capture_default_str();
+  command
+      .add_option("--pipe-wait", a.job.pipe_wait,
+                  "pipe: seconds until a FIFO of --pipe-dir is there, and until bytes come in it "
+                  "(default: 60 and 600)")
+      ->check(CLI::Range(1e-3, 1e9));
   command.add_flag("--pairs", a.job.pipe_pairs,
                    "pipe: pictures that are in no records, as (picture, label) record pairs");
   command

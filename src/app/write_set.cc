@@ -152,6 +152,7 @@ Result<int> write_set(const WriteArguments& arguments, const std::stop_token& st
   }
   WorkProgress progress;
   options.key = where.second;
+  if (where.first.scheme == Scheme::local) options.folder = where.first.path;
   options.skip_bad = arguments.on_bad == "skip";
   if (options.jobs == 0) options.jobs = processors();
   options.progress = &progress;

@@ -317,6 +317,11 @@ class Composer {
       HEADRACE_TRY(pipe::check_writable(*made_.dataset, writer).at(options_.uri));
       made_.pipe = std::make_unique<PipeServer>(top(), *made_.dataset, writer);
       how.why = [server = made_.pipe.get()] { return server->failure(); };
+    } else {
+      how.on_wait.tell = options_.on_wait;
+      if (options_.pipe_wait > 0) {
+        how.timeouts.appear = how.timeouts.data = pipe::Seconds(options_.pipe_wait);
+      }
     }
     HEADRACE_TRY(made_.feed, pipe::make_pipe_feed(*made_.dataset, how));
     return {};

@@ -52,7 +52,9 @@ struct JobOptions {
   std::string expect;    ///< lustre, nfs, fuse, local: what a path must stand on; empty: anything
   std::string pipe_dir;  ///< pipe: where another program writes the FIFOs; empty: this one does
   std::string pipe_channel = "train";
-  bool pipe_pairs = false;   ///< pipe: pictures that lie in no records, as (picture, label) pairs
+  bool pipe_pairs = false;  ///< pipe: pictures that lie in no records, as (picture, label) pairs
+  double pipe_wait = 0;  ///< pipe: seconds until a FIFO of `pipe_dir` appears, and until bytes come
+                         ///< in it; 0: 60 and 600
   SnapshotKeeping snapshot;  ///< whether the listing is kept, or a kept one is used
   OpenOptions open;
   LoaderOptions loader;
@@ -60,6 +62,9 @@ struct JobOptions {
   bool start = true;  ///< false: the loader begins when Job::start is called
   /// What a download has done so far, from any thread; may be empty.
   std::function<void(std::uint64_t bytes_done, std::uint64_t bytes_total)> on_fetch;
+  /// What the job has waited for some seconds that another program must do, from any thread; may
+  /// be empty.
+  std::function<void(const std::string& what)> on_wait;
 };
 
 /// Whether the options fit each other, before anything is opened.

@@ -59,6 +59,7 @@ void drop_other_modes(JobOptions& options) {
     options.pipe_dir.clear();
     options.pipe_channel = JobOptions().pipe_channel;
     options.pipe_pairs = false;
+    options.pipe_wait = 0;
   }
 }
 
@@ -94,7 +95,7 @@ Result<void> check_options(const JobOptions& options) {
     bool fits;
     std::string_view belongs_to;
   };
-  const std::array<Rule, 10> rules = {{
+  const std::array<Rule, 11> rules = {{
       {"--local", !options.local.empty(), copied, "direct and file"},
       {"--keep-dir", !options.keep_dir.empty(), mode == Mode::keep, "keep"},
       {"--keep-size", options.keep_bytes != 0, mode == Mode::keep, "keep"},
@@ -105,6 +106,8 @@ Result<void> check_options(const JobOptions& options) {
       {"--snapshot", options.snapshot.use != SnapshotUse::none, mode != Mode::fastfile,
        "direct, file, stream, keep and pipe"},
       {"--expect", !options.expect.empty(), mode != Mode::fastfile, "direct, file and pipe"},
+      {"--pipe-wait", options.pipe_wait != 0, mode == Mode::pipe && !options.pipe_dir.empty(),
+       "pipe with --pipe-dir"},
       {"--pairs", options.pipe_pairs, mode == Mode::pipe, "pipe"},
   }};
   for (const Rule& rule : rules) {

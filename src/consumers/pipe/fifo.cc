@@ -14,15 +14,18 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 namespace headrace::pipe {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 constexpr Seconds kLookAgain{0.01};  // at a path, or for a reader: there is no event to wait for
+constexpr const char* kNobody = "no program has opened it to write, or none wrote anything,";
 constexpr int kFifoBytes = 1 << 20;  // the most that an ordinary user may have
 
 /// A point in time to wait for; or never.
@@ -37,6 +40,18 @@ class Deadline {
   bool never_;
   SteadyClock::time_point at_;
 };
+
+std::string at_most(Seconds timeout) {
+  return timeout <= Seconds(0) ? "" : fmt::format("up to {:g} s ", timeout.count());
+}
+
+/// What the reader waits for before its FIFO exists.
+std::string awaited(const std::string& dir, const std::string& path, Seconds timeout) {
+  std::error_code unknown;
+  return fmt::format("waits {}for the FIFO {} to appear, which another program makes{}",
+                     at_most(timeout), path,
+                     std::filesystem::exists(dir, unknown) ? "" : "; its folder is missing too");
+}
 
 Error stopped(const std::string& path) { return Error(Code::cancelled, "stopped").at(path); }
 
@@ -118,9 +133,11 @@ Result<void> make_fifo(const std::string& path) {
   return {};
 }
 
-Result<FifoWriter> FifoWriter::open(const std::string& path, const StopEvent& stop,
-                                    Seconds timeout) {
+Result<FifoWriter> FifoWriter::open(const std::string& path, const StopEvent& stop, Seconds timeout,
+                                    const WaitHook& tell) {
   const Deadline deadline(timeout);
+  std::optional<Deadline> quiet;
+  if (tell.tell) quiet.emplace(tell.after);
   for (;;) {
     // Without O_NONBLOCK open itself would wait for a reader, and could not be stopped.
     UniqueFd fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
@@ -131,9 +148,13 @@ Result<FifoWriter> FifoWriter::open(const std::string& path, const StopEvent& st
     if (errno != ENXIO && errno != EINTR) return errno_error(errno, "open the FIFO").at(path);
     if (deadline.passed()) {
       return Error(Code::unavailable,
-                   fmt::format("no reader opened the FIFO within {} s", timeout.count()),
+                   fmt::format("no reader opened the FIFO within {:g} s", timeout.count()),
                    "start the reader, or give more time with --open-timeout")
           .at(path);
+    }
+    if (quiet && quiet->passed()) {
+      tell.tell(fmt::format("waits {}for a reader of {}", at_most(timeout), path));
+      quiet.reset();
     }
     if (stop.sleep(kLookAgain) == StopEvent::Woken::stopped) return stopped(path);
   }
@@ -184,9 +205,11 @@ std::string known_channels(const std::string& dir) {
 
 Result<FifoReader> FifoReader::open(const std::string& dir, const std::string& channel,
                                     std::uint64_t epoch, const Timeouts& timeouts,
-                                    const StopEvent& stop) {
+                                    const StopEvent& stop, const WaitHook& tell) {
   const std::string path = fifo_path(dir, channel, epoch);
   const Deadline deadline(timeouts.appear);
+  std::optional<Deadline> quiet;
+  if (tell.tell) quiet.emplace(tell.after);
   for (;;) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) {
@@ -195,7 +218,7 @@ Result<FifoReader> FifoReader::open(const std::string& dir, const std::string& c
             .at(path);
       }
       UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-      if (fd.valid()) return FifoReader(path, std::move(fd), timeouts, stop);
+      if (fd.valid()) return FifoReader(path, std::move(fd), timeouts, stop, tell);
     }
     if (errno != ENOENT && errno != EINTR) return errno_error(errno, "open the FIFO").at(path);
     const std::string folder = fmt::format("{}/{}", dir, channel);
@@ -208,29 +231,58 @@ Result<FifoReader> FifoReader::open(const std::string& dir, const std::string& c
     }
     if (deadline.passed()) {
       return Error(epoch == 0 ? Code::not_found : Code::unavailable,
-                   fmt::format("the FIFO did not appear within {} s; channels in {}: {}",
+                   fmt::format("the FIFO did not appear within {:g} s; channels in {}: {}",
                                timeouts.appear.count(), dir, known_channels(dir)),
-                   "check the channel's name, or give more time")
+                   fmt::format("start its writer, as with headrace pipe URI --dir {} --channel {} "
+                               "--order global; check the names; or wait longer with --pipe-wait",
+                               dir, channel))
           .at(path);
+    }
+    if (quiet && quiet->passed()) {
+      tell.tell(awaited(dir, path, timeouts.appear));
+      quiet.reset();
     }
     if (stop.sleep(kLookAgain) == StopEvent::Woken::stopped) return stopped(path);
   }
 }
 
+StopEvent::Woken FifoReader::wait_for_bytes() {
+  // Polled first: before a writer has come, read would say 0, which is the end's answer.
+  short seen = 0;
+  Seconds left = timeouts_.data;
+  if (tell_.tell && (left <= Seconds(0) || left > tell_.after)) {
+    const auto woken = stop_->wait(fd_.get(), POLLIN, tell_.after, seen);
+    const auto tell = std::exchange(tell_.tell, {});
+    if (woken != StopEvent::Woken::late) return woken;
+    tell(
+        fmt::format("waits {}for the first bytes in {}: {} so far", at_most(left), path_, kNobody));
+    if (left > Seconds(0)) left -= tell_.after;
+  }
+  return stop_->wait(fd_.get(), POLLIN, left, seen);
+}
+
+Error FifoReader::late() const {
+  const double seconds = timeouts_.data.count();
+  if (begun_) {
+    return Error(Code::unavailable,
+                 fmt::format("no data came for {:g} s, and the writer has not closed", seconds),
+                 "look at the writer, or give more time with --pipe-wait")
+        .at(path_);
+  }
+  return Error(
+             Code::unavailable, fmt::format("{} within {:g} s", kNobody, seconds),
+             "start its writer, or look why it writes nothing; or give more time with --pipe-wait")
+      .at(path_);
+}
+
 Result<std::size_t> FifoReader::read(std::span<std::byte> into) {
   std::size_t got = 0;
   while (got < into.size()) {
-    // Polled first: before a writer has come, read would say 0, which is the end's answer.
-    short seen = 0;
-    switch (stop_->wait(fd_.get(), POLLIN, timeouts_.data, seen)) {
+    switch (wait_for_bytes()) {
       case StopEvent::Woken::stopped:
         return stopped(path_);
       case StopEvent::Woken::late:
-        return Error(Code::unavailable,
-                     fmt::format("no data came for {} s, and the writer has not closed",
-                                 timeouts_.data.count()),
-                     "look at the writer, or give more time")
-            .at(path_);
+        return late();
       case StopEvent::Woken::ready:
         break;
     }
@@ -239,7 +291,9 @@ Result<std::size_t> FifoReader::read(std::span<std::byte> into) {
     if (n < 0 && errno != EINTR && errno != EAGAIN) {
       return errno_error(errno, "read the FIFO").at(path_);
     }
-    if (n > 0) got += static_cast<std::size_t>(n);
+    if (n <= 0) continue;
+    begun_ = true;
+    got += static_cast<std::size_t>(n);
   }
   return got;
 }

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -21,6 +22,13 @@ namespace headrace::pipe {
 
 /// 0: wait for ever (until a stop).
 using Seconds = std::chrono::duration<double>;
+
+/// Called once a FIFO, by the thread that waits, when a wait for the other side has lasted `after`:
+/// what it is for, and when it ends. May be empty.
+struct WaitHook {
+  std::function<void(const std::string& what)> tell;
+  Seconds after{2};
+};
 
 /// Blocks SIGPIPE in this thread as long as it lives, and takes what came meanwhile.
 class BlockSigpipe {
@@ -67,7 +75,8 @@ class FifoWriter {
  public:
   /// Waits until a reader has opened the FIFO.
   ///  * unavailable  nobody came in time      * cancelled
-  static Result<FifoWriter> open(const std::string& path, const StopEvent& stop, Seconds timeout);
+  static Result<FifoWriter> open(const std::string& path, const StopEvent& stop, Seconds timeout,
+                                 const WaitHook& tell = {});
 
   ///  * true: all was written; false: the reader has closed its end, and no more can be written
   Result<bool> write(ByteSpan bytes);
@@ -94,7 +103,7 @@ class FifoReader {
   ///  * unavailable  the same, of a later epoch
   static Result<FifoReader> open(const std::string& dir, const std::string& channel,
                                  std::uint64_t epoch, const Timeouts& timeouts,
-                                 const StopEvent& stop);
+                                 const StopEvent& stop, const WaitHook& tell = {});
 
   /// Fills all of `into` unless the stream ends: how much there was is the answer.
   ///  * unavailable  nothing came in time, although the writer has not closed
@@ -103,13 +112,23 @@ class FifoReader {
   const std::string& path() const { return path_; }
 
  private:
-  FifoReader(std::string path, UniqueFd fd, const Timeouts& timeouts, const StopEvent& stop)
-      : path_(std::move(path)), fd_(std::move(fd)), timeouts_(timeouts), stop_(&stop) {}
+  FifoReader(std::string path, UniqueFd fd, const Timeouts& timeouts, const StopEvent& stop,
+             WaitHook tell)
+      : path_(std::move(path)),
+        fd_(std::move(fd)),
+        timeouts_(timeouts),
+        stop_(&stop),
+        tell_(std::move(tell)) {}
+
+  StopEvent::Woken wait_for_bytes();
+  Error late() const;
 
   std::string path_;
   UniqueFd fd_;
   Timeouts timeouts_;
   const StopEvent* stop_;
+  WaitHook tell_;  ///< empty once it was told, or bytes came
+  bool begun_ = false;
 };
 
 /// DIR/CHANNEL_EPOCH.

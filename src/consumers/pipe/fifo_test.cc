@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/consumers/pipe/fifo.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -14,6 +15,9 @@ namespace headrace::pipe {
 namespace {
 
 using headrace::testing::TemporaryFolder;
+using ::testing::_;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr FifoReader::Timeouts kShort{.appear = Seconds(0.05), .data = Seconds(0.05)};
 constexpr FifoReader::Timeouts kEver{.appear = Seconds(0), .data = Seconds(0)};
@@ -111,6 +115,42 @@ TEST_F(Fifo, GivesUpWhenNobodyComes) {
   const auto writer = FifoWriter::open(path(0), *event_, Seconds(0.05));
   ASSERT_FALSE(writer.ok());
   EXPECT_EQ(writer.error().code(), Code::unavailable);
+}
+
+TEST_F(Fifo, TellsOnceWhatItWaitsFor) {
+  std::vector<std::string> told;
+  const WaitHook hook{.tell = [&](const std::string& what) { told.push_back(what); },
+                      .after = Seconds(0.01)};
+  const std::string missing = folder_.string() + "/missing";
+  EXPECT_FALSE(FifoReader::open(missing, "train", 0, kShort, *event_, hook).ok());
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told[0], HasSubstr("waits up to 0.05 s for the FIFO " + missing + "/train_0"));
+  EXPECT_THAT(told[0], HasSubstr("folder is missing"));
+
+  ASSERT_TRUE(make_fifo(path(0)).ok());
+  auto fifo = FifoReader::open(folder_.string(), "train", 0, kShort, *event_, hook);
+  ASSERT_TRUE(fifo.ok());
+  std::byte byte{};
+  const auto nothing = fifo->read(std::span(&byte, 1));
+  EXPECT_THAT(nothing.error().cause(), HasSubstr("no program has opened it"));
+  EXPECT_THAT(nothing.error().remedy(), HasSubstr("--pipe-wait"));
+  EXPECT_FALSE(fifo->read(std::span(&byte, 1)).ok());
+  fifo = Error(Code::cancelled, "closed");
+  EXPECT_FALSE(FifoWriter::open(path(0), *event_, Seconds(0.05), hook).ok());
+  EXPECT_THAT(told, ElementsAre(_, HasSubstr("for the first bytes in " + path(0)),
+                                HasSubstr("for a reader of " + path(0))));
+}
+
+TEST_F(Fifo, TellsNothingWhereTheOtherSideIsThere) {
+  const WaitHook hook{.tell = [](const std::string& what) { ADD_FAILURE() << what; },
+                      .after = Seconds(30)};
+  ASSERT_TRUE(make_fifo(path(0)).ok());
+  auto fifo = FifoReader::open(folder_.string(), "train", 0, kEver, *event_, hook);
+  auto writer = FifoWriter::open(path(0), *event_, Seconds(0), hook);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(*writer->write(as_byte_span("xy")));
+  std::byte byte{};
+  EXPECT_EQ(*fifo->read(std::span(&byte, 1)), 1U);
 }
 
 // Each wait ends when it is told to: for a path, a reader, room, a writer.

@@ -124,7 +124,7 @@ class PipeFeed final : public Feed {
       if (fifo_) HEADRACE_TRY(check_end());
       fifo_.reset();
       HEADRACE_TRY(auto opened, FifoReader::open(options_.dir, options_.channel, request.epoch,
-                                                 options_.timeouts, *event_));
+                                                 options_.timeouts, *event_, options_.on_wait));
       fifo_.emplace(std::move(opened));
       epoch_ = request.epoch;
       records_ = 0;

@@ -21,6 +21,7 @@ struct FeedOptions {
   std::string channel = "train";
   bool pairs = false;  ///< (picture, label) pairs instead of image records
   FifoReader::Timeouts timeouts;
+  WaitHook on_wait;  ///< called by the feed's thread
   /// Why the writer failed, if it is known: asked when a stream ends too early.
   std::function<std::optional<Error>()> why;
 };

@@ -64,7 +64,8 @@ class ChannelWriter {
   Result<WrittenEpoch> write_epoch(std::uint64_t epoch) {
     HEADRACE_TRY(const auto stream, make_stream(dataset_, options_, epoch));
     // Nothing is read before a reader is there: what an epoch costs is counted where it belongs.
-    HEADRACE_TRY(auto fifo, FifoWriter::open(path(epoch), event_, options_.open_timeout));
+    HEADRACE_TRY(auto fifo,
+                 FifoWriter::open(path(epoch), event_, options_.open_timeout, hooks_.on_wait));
     // Stored objects are streamed as they are, others as what was unpacked of them.
     Store& from = options_.order == StreamOrder::stored ? store_ : frames_of(dataset_, store_);
     OrderedReads reads(

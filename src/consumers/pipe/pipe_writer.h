@@ -53,6 +53,7 @@ struct WriterHooks {
   std::function<void(const WrittenEpoch&)> at_epoch_end;
   /// Before the FIFO is closed for a failure, so that a reader in this process can know why.
   std::function<void(const Error&)> at_failure;
+  WaitHook on_wait;
 };
 
 /// `invalid` for pictures without records under `global`, unless `pairs`; or for a plan that

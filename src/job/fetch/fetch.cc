@@ -12,9 +12,9 @@
 #include "headrace/job/fetch/download.h"
 #include "headrace/job/fetch/journal.h"
 #include "headrace/job/fetch/names.h"
-#include "headrace/job/fetch/volume.h"
 #include "headrace/records/listing.h"
 #include "headrace/records/object_index.h"
+#include "headrace/storage/local/volume.h"
 
 namespace headrace {
 namespace {
@@ -62,17 +62,20 @@ Result<ObjectIndex> list_everything(Store& source, const FetchOptions& options,
   return found;
 }
 
-std::uint64_t space_of(std::uint64_t size, const fetching::Volume& volume) {
+constexpr const char* kMoreSpace =
+    "free space, take a folder on a larger volume, or use mode stream, which needs none";
+
+std::uint64_t space_of(std::uint64_t size, const local::Volume& volume) {
   return (size + volume.block_bytes - 1) / volume.block_bytes * volume.block_bytes;
 }
 
 /// Before anything is made: of a fetch that does not fit nothing must stay.
 Result<void> check_first_fetch(const ObjectIndex& objects, const std::string& folder) {
   if (fetching::Journal::is_in(folder)) return {};  // only some may be missing
-  HEADRACE_TRY(const auto volume, fetching::volume_of(folder));
+  HEADRACE_TRY(const auto volume, local::volume_of(folder));
   std::uint64_t space = 0;
   for (std::uint64_t i = 0; i < objects.size(); ++i) space += space_of(objects.bytes(i), volume);
-  return fetching::check_space(volume, space);
+  return local::check_space(volume, space, kMoreSpace);
 }
 
 /// Files would replace themselves, or the next listing would find the copies, too.
@@ -103,7 +106,7 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
   HEADRACE_TRY(fetching::check_names(objects).at(source.describe()));
   HEADRACE_TRY(check_first_fetch(objects, folder));
   HEADRACE_TRY(const auto journal, fetching::Journal::open(folder));
-  HEADRACE_TRY(const auto volume, fetching::volume_of(folder));
+  HEADRACE_TRY(const auto volume, local::volume_of(folder));
   FetchReport report{.objects = objects.size()};
   std::vector<std::uint64_t> missing;
   std::uint64_t space = 0;
@@ -120,7 +123,7 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
     space += space_of(size, volume);
   }
   report.fetched_objects = missing.size();
-  HEADRACE_TRY(fetching::check_space(volume, space));
+  HEADRACE_TRY(local::check_space(volume, space, kMoreSpace));
   const auto done = fetching::download({.source = source,
                                         .objects = objects,
                                         .missing = missing,

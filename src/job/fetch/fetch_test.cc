@@ -14,9 +14,9 @@
 
 #include "headrace/job/fetch/journal.h"
 #include "headrace/job/fetch/names.h"
-#include "headrace/job/fetch/volume.h"
 #include "headrace/loader/testing/scripted_store.h"
 #include "headrace/storage/forwarding_store.h"
+#include "headrace/storage/local/volume.h"
 #include "headrace/storage/testing/pattern.h"
 #include "headrace/storage/testing/temporary_folder.h"
 
@@ -238,13 +238,13 @@ TEST_F(Fetch, ThatDoesNotFitLeavesNothing) {
 
 TEST(FetchVolume, IsNamedWithWhatIsNeededAndWhatIsFree) {
   const TemporaryFolder folder;
-  const auto volume = fetching::volume_of(folder.string());
+  const auto volume = local::volume_of(folder.string());
   ASSERT_TRUE(volume.ok());
   EXPECT_TRUE(std::filesystem::is_directory(volume->mounted_at));
   EXPECT_GT(volume->block_bytes, 0U);
-  const fetching::Volume small{.mounted_at = "/mnt/small", .free_bytes = 1000};
-  EXPECT_TRUE(fetching::check_space(small, 1000).ok());
-  const auto refused = fetching::check_space(small, 1001);
+  const local::Volume small{.mounted_at = "/mnt/small", .free_bytes = 1000};
+  EXPECT_TRUE(local::check_space(small, 1000, "").ok());
+  const auto refused = local::check_space(small, 1001, "take a larger one");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), Code::exhausted);
   for (const char* part : {"/mnt/small", "1000", "1001"}) {

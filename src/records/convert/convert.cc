@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,11 +15,13 @@
 
 #include "headrace/base/mutex.h"
 #include "headrace/records/classes.h"
+#include "headrace/records/convert/local_destination.h"
 #include "headrace/records/convert/plan.h"
 #include "headrace/records/convert/receipts.h"
 #include "headrace/records/convert/shard_job.h"
 #include "headrace/records/formats.h"
 #include "headrace/records/parallel.h"
+#include "headrace/storage/local/volume.h"
 #include "headrace/storage/ranges.h"
 
 namespace headrace {
@@ -192,6 +195,7 @@ class Conversion {
     std::vector<std::size_t> todo;
     for (std::size_t shard = first; shard < last; ++shard)
       if (!finished_.contains(shard)) todo.push_back(shard);
+    HEADRACE_TRY(check_space(todo));
     if (options_.progress != nullptr) count_finished();
     if (!receipts.begun()) HEADRACE_TRY(receipts.begin(options_.stop));
     HEADRACE_TRY(write_classes());
@@ -221,6 +225,23 @@ class Conversion {
           finished_.emplace(todo[i], std::move(receipt));
           return {};
         });
+  }
+
+  /// Before anything is made, where the least that will be written is known: bare pictures, copied.
+  Result<void> check_space(const std::vector<std::size_t>& todo) const {
+    constexpr std::array<std::string_view, 3> kBare{"folder", "lst", "csv"};
+    const bool copied = std::ranges::find(kBare, set_.format()) != kBare.end() &&
+                        !options_.change.apply && options_.compression.empty();
+    if (options_.folder.empty() || !copied || options_.replace || options_.skip_bad) return {};
+    std::uint64_t least = 0;
+    for (const std::size_t number : todo) {
+      const auto& shard = plan_.shards()[number];
+      for (std::uint64_t id = shard.begin; id < shard.end; ++id)
+        if (plan_.set_of(id) == shard.set) least += set_.frame_bytes(SampleId{id});
+    }
+    HEADRACE_TRY(const auto volume, local::volume_of(options_.folder));
+    return local::check_space(volume, least,
+                              "free space, or write to a folder on a larger volume, or to s3://…");
   }
 
   void count_finished() const {
@@ -325,6 +346,12 @@ class Conversion {
   std::map<std::uint64_t, Receipt> finished_;
 };
 
+std::uint64_t bytes_of(const Dataset& set) {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t id = 0; id < set.size(); ++id) bytes += set.frame_bytes(SampleId{id});
+  return bytes;
+}
+
 Result<void> check(const ConvertOptions& options) {
   if (!(options.validation >= 0 && options.validation < 1)) {
     return Error(Code::invalid,
@@ -353,7 +380,18 @@ Result<ConvertReport> convert(Store& source, const Dataset& set, Store& destinat
         fmt::format("{} parts cannot share {} shards", options.parts, plan.shards().size()),
         "make more shards, with --shards or --shard-size");
   }
-  return Conversion(source, set, destination, options, context, *kind, plan).run();
+  std::optional<converting::LocalDestination> local;
+  if (!options.folder.empty()) {
+    const std::string key = plan.split() ? "split" : options.key;
+    const std::uint64_t part = options.parts == 1 || options.finish ? 0 : options.part;
+    HEADRACE_TRY(auto taken, converting::LocalDestination::take(options.folder, key, part));
+    local.emplace(std::move(taken));
+  }
+  auto report = Conversion(source, set, destination, options, context, *kind, plan).run();
+  if (!local) return report;
+  if (!report) return local->explain(std::move(report).error(), bytes_of(set));
+  local->keep();
+  return report;
 }
 
 }  // namespace headrace

@@ -55,6 +55,10 @@ struct ConvertOptions {
   std::uint64_t parts = 1;  ///< more than one: the set stays open until a call with `finish`
   bool finish = false;      ///< write nothing, close the set that the parts have written
 
+  /// The destination, if it is a folder of this machine: then no second process writes the same set
+  /// there, and a full volume is named (local_destination.h).
+  std::string folder;
+
   /// How the source is read, as far as its fingerprint does not tell: part of what a conversion is.
   std::string reading_text;
   PictureChange change;
@@ -94,7 +98,9 @@ struct ConvertReport {
 /// With `validation` there are two sets, "train/train" and "validation/validation", whatever the
 /// key. Every object appears whole or not at all.
 ///  * `invalid`   the format cannot be written, or not so; there is such a set already; what was
-///                begun there is another conversion; with `finish`: shards are missing, named
+///                begun there is another conversion; another process writes it; with `finish`:
+///                shards are missing, named
+///  * `exhausted` the volume is full, or too small for pictures that are copied as they are
 Result<ConvertReport> convert(Store& source, const Dataset& set, Store& destination,
                               const ConvertOptions& options, const Context& context);
 

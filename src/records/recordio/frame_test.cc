@@ -71,6 +71,16 @@ TEST(Frame, OnlyAlignedMagicSplits) {
   EXPECT_EQ(framed("head", "tail" + kMagicText), part(1, "headtail") + part(3, ""));
 }
 
+// What follows the magic is SageMaker's: only the labels' number in front tells that this is not.
+TEST(Frame, OfAnImageRecordIsNeverTakenForSageMakers) {
+  const std::string picture = kMagicText + std::string("\x0a\x00\x2d\x0a\x00\x00", 6);
+  for (std::uint32_t flag = 0; flag < 65536; flag += flag < 4096 ? 1 : 97) {
+    const std::string word(as_text(std::as_bytes(std::span(&flag, 1))));
+    const std::string header = word + std::string(20, '\0');
+    ASSERT_EQ(unframed(framed(header, picture)), header + picture) << flag;
+  }
+}
+
 TEST(Frame, PartsAreJoinedByTheMagicUnlessToldOtherwise) {
   const std::string frame = part(1, "aaaa") + part(2, "bbbb") + part(3, "c");
   EXPECT_EQ(unframed(frame, Parts::dmlc), "aaaa" + kMagicText + "bbbb" + kMagicText + "c");

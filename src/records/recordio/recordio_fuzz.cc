@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a RecordIO file. What must hold: records and damage fill it from end to end, the
 // pieces in which it comes make no difference, the scan finds what the reader finds, and what was
-// read is written back so that it reads the same.
+// read is written back, as dmlc writes, so that it reads the same as dmlc reads.
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
@@ -27,9 +27,9 @@ struct Content {
   std::vector<Damage> damage;
 };
 
-Content read_all(ByteSource& source, std::uint64_t size) {
+Content read_all(ByteSource& source, std::uint64_t size, Parts parts = Parts::automatic) {
   Content content;
-  RecordReader reader(source);
+  RecordReader reader(source, parts);
   std::uint64_t at = 0;
   while (true) {
     auto record = reader.next();
@@ -53,7 +53,7 @@ void check_written_back(const Content& content) {
   for (const Record& record : content.records)
     require(append_frame({}, record.payload.span(), file).ok());
   const auto source = make_memory_source(Bytes::copy_of(ByteSpan(file)));
-  const Content again = read_all(*source, file.size());
+  const Content again = read_all(*source, file.size(), Parts::dmlc);
   require(again.damage.empty() && again.records.size() == content.records.size());
   for (std::size_t i = 0; i < again.records.size(); ++i)
     require(again.records[i].payload.text() == content.records[i].payload.text());

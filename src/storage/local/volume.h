@@ -7,7 +7,7 @@
 
 #include "headrace/base/result.h"
 
-namespace headrace::fetching {
+namespace headrace::local {
 
 struct Volume {
   std::string mounted_at;
@@ -18,7 +18,8 @@ struct Volume {
 /// The folder need not exist yet: then of the nearest one above it that does.
 Result<Volume> volume_of(const std::string& folder);
 
-/// `exhausted`, with the volume and both numbers.
-Result<void> check_space(const Volume& volume, std::uint64_t bytes_needed);
+/// `exhausted`, with the volume, both numbers and what to do.
+Result<void> check_space(const Volume& volume, std::uint64_t bytes_needed,
+                         const std::string& remedy);
 
-}  // namespace headrace::fetching
+}  // namespace headrace::local

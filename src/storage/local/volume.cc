@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headrace/job/fetch/volume.h"
+#include "headrace/storage/local/volume.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace headrace::fetching {
+namespace headrace::local {
 
 Result<Volume> volume_of(const std::string& wanted) {
   std::error_code unknown;
@@ -35,13 +35,14 @@ Result<Volume> volume_of(const std::string& wanted) {
                 .block_bytes = std::max<std::uint64_t>(space.f_frsize, 1)};
 }
 
-Result<void> check_space(const Volume& volume, std::uint64_t bytes_needed) {
+Result<void> check_space(const Volume& volume, std::uint64_t bytes_needed,
+                         const std::string& remedy) {
   if (bytes_needed <= volume.free_bytes) return {};
   return Error(Code::exhausted,
                fmt::format("the volume at {} has {} bytes free, the files need {}",
                            volume.mounted_at, volume.free_bytes, bytes_needed),
-               "free space, take a folder on a larger volume, or use mode stream, which needs none")
+               remedy)
       .at(volume.mounted_at);
 }
 
-}  // namespace headrace::fetching
+}  // namespace headrace::local
