@@ -5,6 +5,9 @@
 
 #include <mutex>
 
+#include "headrace/storage/http/channel.h"
+#include "headrace/storage/http/wire.h"
+
 namespace headrace::http {
 namespace {
 
@@ -17,10 +20,14 @@ void set(CURL* easy, CURLoption option, Value value) {
   (void)curl_easy_setopt(easy, option, value);
 }
 
-/// "http://host:1/b/k?x" → "http://host:1"
-std::string_view server_of(std::string_view url) {
-  const auto begin = url.find("://");
-  return url.substr(0, url.find('/', begin == std::string_view::npos ? 0 : begin + 3));
+/// "https://host" → "http://host:443"
+std::string without_tls(const std::string& server) {
+  if (!server.starts_with("https://")) return server;
+  std::string plain = "http://" + server.substr(8);
+  const auto behind = plain.find(']');  // of an IPv6 address
+  const auto from = behind == std::string::npos ? std::string_view("http://").size() : behind;
+  if (plain.find(':', from) == std::string::npos) plain += ":443";
+  return plain;
 }
 
 }  // namespace
@@ -83,6 +90,7 @@ void EasyHandle::prepare(const Request& request, void* owner) {
   if (!clean_) configure();
   CURL* easy = easy_.get();
   error_[0] = '\0';
+  server_ = server_of(request.url);
   set(easy, CURLOPT_URL, request.url.c_str());
   curl_slist* list = nullptr;
   // No "Accept", no form type, no waiting for "100 Continue".
@@ -119,15 +127,30 @@ void EasyHandle::prepare(const Request& request, void* owner) {
   }
 }
 
+void EasyHandle::prepare_connection(const Request& request, void* owner) {
+  if (!clean_) configure();
+  clean_ = false;
+  CURL* easy = easy_.get();
+  error_[0] = '\0';
+  server_ = server_of(request.url);
+  // Shaking hands is the channel's.
+  set(easy, CURLOPT_URL, without_tls(server_).c_str());
+  set(easy, CURLOPT_CONNECT_ONLY, 1L);
+  set(easy, CURLOPT_PRIVATE, owner);
+}
+
+int EasyHandle::socket() const {
+  curl_socket_t fd = CURL_SOCKET_BAD;
+  curl_easy_getinfo(easy_.get(), CURLINFO_ACTIVESOCKET, &fd);
+  return static_cast<int>(fd);
+}
+
 Outcome EasyHandle::outcome(CURLcode code, int status) const {
   if (code == CURLE_OK) return {Outcome::Kind::answered, status, std::nullopt};
-  const char* url = nullptr;
-  curl_easy_getinfo(easy_.get(), CURLINFO_EFFECTIVE_URL, &url);
-  const std::string server(server_of(url == nullptr ? "" : url));
   const std::string why = error_[0] == '\0' ? curl_easy_strerror(code) : error_.data();
   const auto as = [&](Outcome::Kind kind, Code error, std::string_view remedy) {
     return Outcome{kind, status,
-                   Error(error, fmt::format("{}: {}", server, why), std::string(remedy))};
+                   Error(error, fmt::format("{}: {}", server_, why), std::string(remedy))};
   };
   switch (code) {
     case CURLE_COULDNT_CONNECT:
@@ -145,8 +168,7 @@ Outcome EasyHandle::outcome(CURLcode code, int status) const {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
-      return as(Outcome::Kind::refused, Code::denied,
-                "for a private certificate authority set AWS_CA_BUNDLE to its file");
+      return as(Outcome::Kind::refused, Code::denied, kTrustRemedy);
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
       return as(Outcome::Kind::refused, Code::invalid, "check AWS_ENDPOINT_URL");

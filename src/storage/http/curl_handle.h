@@ -42,6 +42,10 @@ class EasyHandle {
   CURL* get() const { return easy_.get(); }
   /// `request` stays alive until the attempt is over.
   void prepare(const Request& request, void* owner);
+  /// Only connects to the server of `request`, without TLS; then `take_socket`.
+  void prepare_connection(const Request& request, void* owner);
+  /// The connection's, or -1. The caller keeps curl from closing it.
+  int socket() const;
   /// The one place where curl's codes become outcomes.
   Outcome outcome(CURLcode code, int status) const;
 
@@ -53,6 +57,7 @@ class EasyHandle {
   std::unique_ptr<CURL, FreeEasy> easy_;
   std::unique_ptr<curl_slist, FreeList> headers_;
   std::array<char, CURL_ERROR_SIZE> error_{};
+  std::string server_;
   bool clean_ = false;  // configured, and last used for a GET
 };
 

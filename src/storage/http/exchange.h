@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,9 @@ class Exchange {
   virtual Request begin() = 0;
   /// `name` is in lower case. Views are valid during the call.
   virtual void header(int status, std::string_view name, std::string_view value) = 0;
+  /// Where the next bytes of the body may be put straight away; `body` finds them there, or is
+  /// given others. Empty: nowhere yet. Valid until the next call.
+  virtual std::span<std::byte> destination(int /*status*/) { return {}; }
   /// False ends the attempt: `end` is called with Kind::broken.
   virtual bool body(int status, ByteSpan bytes) = 0;
   /// Nothing: the exchange is over and is destroyed. Else: begin again after this time.

@@ -2,7 +2,9 @@
 // How a loop works. Other threads put exchanges and cancellations into `inbox_` and ring `bell_`
 // if the loop sleeps. The loop's thread takes them, starts what fits, sleeps in epoll_wait until
 // a socket, curl's timer, a retry or the bell wakes it, lets curl work, and reaps what is done.
-// Everything below "the loop's thread only" has that thread as its one user, so it has no lock.
+// GET and HEAD go by a Wire (wire.h), whose connection curl makes; the rest, and all that goes
+// through a proxy, by curl. Everything below "the loop's thread only" has that thread as its one
+// user, so it has no lock.
 #include "headrace/storage/http/loop.h"
 
 #include <sys/epoll.h>
@@ -24,6 +26,7 @@
 #include "headrace/base/unique_fd.h"
 #include "headrace/storage/http/curl_handle.h"
 #include "headrace/storage/http/socket_watch.h"
+#include "headrace/storage/http/wire_pool.h"
 
 namespace headrace::http {
 namespace {
@@ -51,7 +54,8 @@ void block_signals() {  // they are for the program's own threads
 
 class Loop::Impl {
  public:
-  explicit Impl(const LoopOptions& options) : options_(options), max_active_(options.max_active) {
+  explicit Impl(const LoopOptions& options)
+      : options_(options), max_active_(options.max_active), wires_(options.ca_bundle) {
     init_curl();
     multi_.reset(curl_multi_init());
     bell_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -114,7 +118,10 @@ class Loop::Impl {
     Id id = 0;
     std::unique_ptr<Exchange> exchange;
     Request request;
-    std::unique_ptr<EasyHandle> handle;  // while an attempt is on the wire
+    // While an attempt is under way, one of these: curl's, which may only connect; or a wire.
+    std::unique_ptr<EasyHandle> handle;
+    Wire* wire = nullptr;
+    bool connects = false;
     int status = 0;
     std::optional<std::stop_callback<Cancel>> on_stop;
   };
@@ -187,6 +194,22 @@ class Loop::Impl {
   void begin(Flight& flight) {
     flight.request = flight.exchange->begin();
     flight.status = 0;
+    ++active_;
+    const Method method = flight.request.method;
+    const bool by_wire =
+        (method == Method::get || method == Method::head) && options_.proxy.empty();
+    if (!by_wire) {
+      take_handle(flight);
+      flight.handle->prepare(flight.request, &flight);
+      curl_multi_add_handle(multi_.get(), flight.handle->get());
+    } else if (Wire* const wire = wires_.take(server_of(flight.request.url)); wire != nullptr) {
+      send(flight, *wire);
+    } else {
+      connect(flight);
+    }
+  }
+
+  void take_handle(Flight& flight) {
     if (idle_.empty()) {
       flight.handle =
           std::make_unique<EasyHandle>(options_, EasyHandle::Callbacks{.header = &on_header,
@@ -198,16 +221,109 @@ class Loop::Impl {
       flight.handle = std::move(idle_.back());
       idle_.pop_back();
     }
-    flight.handle->prepare(flight.request, &flight);
-    ++active_;
+  }
+
+  void connect(Flight& flight) {
+    take_handle(flight);
+    flight.handle->prepare_connection(flight.request, &flight);
+    flight.connects = true;
     curl_multi_add_handle(multi_.get(), flight.handle->get());
   }
 
-  void end_attempt(Flight& flight) {
-    if (flight.handle == nullptr) return;
+  /// curl has connected: the socket is taken from it, which it forgets, and does not close.
+  void connected(Flight& flight) {
+    taken_ = flight.handle->socket();
+    UniqueFd socket(taken_);
+    give_back_handle(flight);
+    const int fd = std::exchange(taken_, -1);
+    auto wire = wires_.add(std::move(socket), server_of(flight.request.url));
+    if (wire) return send(flight, **wire);
+    sockets_.closed(fd);
+    over(flight, {Outcome::Kind::refused, 0, std::move(wire).error()});
+  }
+
+  void send(Flight& flight, Wire& wire) {
+    flight.wire = &wire;
+    on_wire_[wire.fd()] = &flight;
+    went_on(flight, wire.start(flight.request, *flight.exchange, now_, scratch_));
+  }
+
+  void rang(int fd, Wire& wire) {
+    const auto found = on_wire_.find(fd);
+    if (found != on_wire_.end()) return went_on(*found->second, wire.go_on(now_, scratch_));
+    if (!wire.is_quiet()) close(fd);
+  }
+
+  void went_on(Flight& flight, Wire::Progress progress) {
+    Wire& wire = *flight.wire;
+    const std::uint32_t in = EPOLLIN;
+    if (progress != Wire::Progress::over) {
+      sockets_.wish(wire.fd(), progress == Wire::Progress::wait_write ? in | EPOLLOUT : in);
+    } else if (wire.was_stale()) {
+      give_back_wire(flight);
+      connect(flight);  // not another that was kept: it may be as old
+    } else {
+      const Outcome outcome = wire.outcome();
+      over(flight, outcome);
+    }
+  }
+
+  /// Wires on which nothing moves.
+  void end_stalled() {
+    if (now_ < stalls_at_) return;
+    stalls_at_ = now_ + stall_look();
+    std::vector<Flight*> stalled;
+    for (const auto& [fd, flight] : on_wire_) {
+      const Nanos still = now_ - flight->wire->moved_at();
+      if (still >
+          (flight->wire->is_open() ? Nanos(options_.stall_timeout) : options_.connect_timeout))
+        stalled.push_back(flight);
+    }
+    for (Flight* const flight : stalled) {
+      const bool open = flight->wire->is_open();
+      over(*flight, {open ? Outcome::Kind::broken : Outcome::Kind::no_connection, 0,
+                     Error(Code::unavailable,
+                           flight->wire->server() + (open ? ": no byte came for too long"
+                                                          : ": no handshake within the time"))});
+    }
+  }
+  Nanos stall_look() const {
+    return std::min<Nanos>(std::chrono::seconds(1), options_.stall_timeout / 4);
+  }
+
+  void close(int fd) {
+    sockets_.closed(fd);
+    wires_.drop(fd);
+  }
+
+  void give_back_handle(Flight& flight) {
     curl_multi_remove_handle(multi_.get(), flight.handle->get());
     idle_.push_back(std::move(flight.handle));
+    flight.connects = false;
+  }
+
+  void give_back_wire(Flight& flight) {
+    Wire& wire = *std::exchange(flight.wire, nullptr);
+    on_wire_.erase(wire.fd());
+    if (!wire.can_be_kept()) return close(wire.fd());
+    wires_.keep(wire);
+    if (wires_.idle() > options_.max_active) close(wires_.longest_idle());
+  }
+
+  void end_attempt(Flight& flight) {
+    if (flight.handle == nullptr && flight.wire == nullptr) return;
+    if (flight.handle != nullptr) give_back_handle(flight);
+    if (flight.wire != nullptr) give_back_wire(flight);
     --active_;
+  }
+
+  void over(Flight& flight, const Outcome& outcome) {
+    end_attempt(flight);
+    if (const auto delay = flight.exchange->end(outcome)) {
+      later_.emplace(std::chrono::steady_clock::now() + *delay, flight.id);
+    } else {
+      forget(flight.id);
+    }
   }
 
   void reap() {
@@ -217,12 +333,10 @@ class Loop::Impl {
       void* owner = nullptr;
       curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
       Flight& flight = *static_cast<Flight*>(owner);
-      const Outcome outcome = flight.handle->outcome(message->data.result, flight.status);
-      end_attempt(flight);
-      if (const auto delay = flight.exchange->end(outcome)) {
-        later_.emplace(std::chrono::steady_clock::now() + *delay, flight.id);
+      if (flight.connects && message->data.result == CURLE_OK) {
+        connected(flight);
       } else {
-        forget(flight.id);
+        over(flight, flight.handle->outcome(message->data.result, flight.status));
       }
     }
   }
@@ -250,6 +364,7 @@ class Loop::Impl {
     }
     const int count =
         ::epoll_wait(sockets_.epoll(), events.data(), static_cast<int>(events.size()), wait);
+    now_ = std::chrono::steady_clock::now();
     int running = 0;
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
@@ -258,12 +373,17 @@ class Loop::Impl {
         (void)!::read(bell_.get(), &rings, sizeof rings);
         continue;
       }
+      if (Wire* const wire = wires_.find(event.data.fd); wire != nullptr) {
+        rang(event.data.fd, *wire);
+        continue;
+      }
       if (!sockets_.wanted(event.data.fd)) continue;
       const int mask = ((event.events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
                        ((event.events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
                        ((event.events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
       curl_multi_socket_action(multi_.get(), event.data.fd, mask, &running);
     }
+    end_stalled();
     if (timer_ <= std::chrono::steady_clock::now()) {
       timer_ = kNever;
       curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
@@ -274,6 +394,7 @@ class Loop::Impl {
   int timeout() const {
     auto next = timer_;
     if (!later_.empty()) next = std::min(next, later_.begin()->first);
+    if (!on_wire_.empty()) next = std::min(next, stalls_at_);
     if (next == kNever) return -1;
     const auto wait =
         std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
@@ -298,7 +419,9 @@ class Loop::Impl {
   }
 
   static int on_close(void* client, curl_socket_t fd) {
-    static_cast<Impl*>(client)->sockets_.closed(fd);
+    Impl& self = *static_cast<Impl*>(client);
+    if (fd == self.taken_) return 0;
+    self.sockets_.closed(fd);
     return ::close(fd);
   }
 
@@ -336,6 +459,7 @@ class Loop::Impl {
     return flight.exchange->body(flight.status, as_byte_span(text)) ? text.size() : 0;
   }
 
+  static constexpr std::size_t kScratch = std::size_t{16} << 10U;
   static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   const LoopOptions options_;
@@ -356,6 +480,12 @@ class Loop::Impl {
   std::vector<std::unique_ptr<EasyHandle>> idle_;
   std::size_t active_ = 0;
   SocketWatch sockets_;
+  std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
+  WirePool wires_;
+  std::unordered_map<int, Flight*> on_wire_;  // by socket
+  std::chrono::steady_clock::time_point stalls_at_{};
+  int taken_ = -1;  // a socket that curl gives up, but does not close
+  std::vector<char> scratch_ = std::vector<char>(kScratch);
 
   std::thread thread_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file One thread that carries hundreds of HTTP exchanges at once, by libcurl and epoll.
+/// \file One thread that carries hundreds of HTTP exchanges at once, by epoll: GET and HEAD on
+/// connections of its own (wire.h), the rest, and all through proxies, by libcurl.
 ///
 /// Thread-safe. Connections are kept and used again. Exchanges start in the order they came in;
 /// at most `max_active` are on the wire, or fewer by `set_max_active`. Not usable after fork: a

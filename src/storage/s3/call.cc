@@ -133,6 +133,11 @@ void Call::header(int status, std::string_view name, std::string_view value) {
   }
 }
 
+std::span<std::byte> Call::destination(int status) {
+  answer_.status = status;
+  return good(status) ? place(answer_) : std::span<std::byte>{};
+}
+
 bool Call::body(int status, ByteSpan bytes) {
   answer_.status = status;
   if (!good(status)) {

@@ -60,6 +60,7 @@ class Call : public http::Exchange {
 
   http::Request begin() final;
   void header(int status, std::string_view name, std::string_view value) final;
+  std::span<std::byte> destination(int status) final;
   bool body(int status, ByteSpan bytes) final;
   std::optional<Nanos> end(const http::Outcome& outcome) final;
   void cancelled() final;
@@ -73,7 +74,10 @@ class Call : public http::Exchange {
   virtual void restart() {}
   /// An answer begins, after this time.
   virtual void first_byte(Nanos /*latency*/) {}
-  /// Takes a piece of a good answer's body. An error ends the attempt.
+  /// Where the next bytes of a good answer's body belong, if that is known.
+  virtual std::span<std::byte> place(const Answer& /*answer*/) { return {}; }
+  /// Takes a piece of a good answer's body, which may lie in its place already. An error ends the
+  /// attempt.
   virtual Result<void> take(Answer& answer, ByteSpan bytes) = 0;
   /// The answer (2xx) is complete. `unavailable`: it is made again.
   virtual Result<void> check(Answer& /*answer*/) { return {}; }

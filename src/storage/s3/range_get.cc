@@ -73,9 +73,17 @@ Result<void> RangeGet::take(Answer& answer, ByteSpan bytes) {
       return Error(Code::unavailable, "the answer is longer than the range that was asked for");
     bytes = bytes.first(into_.size() - filled_);  // of a whole object, the rest is not ours
   }
-  if (!bytes.empty()) std::memcpy(into_.data() + filled_, bytes.data(), bytes.size());
+  std::byte* const at = into_.data() + filled_;
+  if (!bytes.empty() && bytes.data() != at) std::memcpy(at, bytes.data(), bytes.size());
   filled_ += bytes.size();
   return {};
+}
+
+/// Known once the first bytes have come, and been compared with the pin.
+std::span<std::byte> RangeGet::place(const Answer& answer) {
+  const bool skips = !span_.whole && answer.status == 200;
+  if (into_.empty() || !compared_ || skips) return {};
+  return into_.subspan(filled_);
 }
 
 Result<void> RangeGet::check(Answer& answer) {

@@ -51,6 +51,7 @@ class RangeGet : public Call {
 
  private:
   void restart() override;
+  std::span<std::byte> place(const Answer& answer) override;
   Result<void> take(Answer& answer, ByteSpan bytes) override;
   Result<void> check(Answer& answer) override;
   bool forgive(Answer& answer, const ErrorAnswer& error) override;

@@ -204,6 +204,19 @@ TEST_F(S3Servers, APrivateAuthorityIsTrustedIfItIsNamed) {
   server_.reset();  // before the identity
 }
 
+TEST_F(S3Servers, ACertificateOfAnotherHostIsNotTrusted) {
+  const testing::TemporaryFolder folder;
+  testing::TlsIdentity identity;  // of localhost, and not of b.localhost
+  const std::string bundle = folder.string() + "/ca.pem";
+  std::ofstream(bundle) << identity.certificate();
+  open({.virtual_host = true, .tls = &identity},
+       [&](S3Options& options) { options.settings->ca_bundle = bundle; });
+  EXPECT_THAT(read_error(), HasSubstr("hostname mismatch"));
+  EXPECT_EQ(context_.metrics->get(Metric::retries), 0U);
+  store_.reset();
+  server_.reset();  // before the identity
+}
+
 TEST_F(S3Servers, AKmsRefusalNamesTheKeyAndTheRight) {
   open();
   auto denied = s3_error(403, "AccessDenied");
