@@ -3,6 +3,7 @@
 
     peer.py folder PATH EPOCHS            torchvision's ImageFolder
     peer.py s3torch s3://BUCKET/PREFIX EPOCHS   s3torchconnector, the same transform
+    peer.py webdataset s3://BUCKET/PREFIX EPOCHS   WebDataset on the tars there, through `$S5CMD cat`
 
 Run by bench/whole/run, with a Python that has torchvision. Prints one object of JSON; times count from
 the moment that $BEGIN names, when the process was started.
@@ -10,6 +11,7 @@ the moment that $BEGIN names, when the process was started.
 import io
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -40,11 +42,21 @@ def s3torch(where):
                                     transform=sample, s3client_config=S3ClientConfig(force_path_style=True))
 
 
+def webdataset(where):
+    import webdataset as wds
+    cat = f"{os.environ['S5CMD']} --endpoint-url {os.environ['AWS_ENDPOINT_URL']}"
+    listed = subprocess.run([*cat.split(), "ls", f"{where}/*.tar"], check=True, capture_output=True, text=True).stdout
+    urls = [f"pipe:{cat} cat {where}/{line.split()[-1]}" for line in listed.splitlines()]
+    return (wds.WebDataset(urls, shardshuffle=len(urls)).shuffle(1000).decode("pil").to_tuple("jpg", "cls")
+            .map_tuple(TRANSFORM, int))
+
+
 def main():
     by, where, epochs = sys.argv[1:]
     begin = float(os.environ["BEGIN"])
-    data = {"folder": folder, "s3torch": s3torch}[by](where)
-    loader = torch.utils.data.DataLoader(data, BATCH, shuffle=True, num_workers=WORKERS, persistent_workers=True)
+    data = {"folder": folder, "s3torch": s3torch, "webdataset": webdataset}[by](where)
+    order = {} if by == "webdataset" else {"shuffle": True}  # it shuffles by itself
+    loader = torch.utils.data.DataLoader(data, BATCH, num_workers=WORKERS, persistent_workers=True, **order)
     first, ends, count = None, [], 0
     for _ in range(int(epochs)):
         for pictures, _ in loader:

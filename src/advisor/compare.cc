@@ -6,6 +6,7 @@
 #include <map>
 
 #include "headrace/advisor/process.h"
+#include "headrace/advisor/proof.h"
 #include "headrace/base/clock.h"
 #include "headrace/base/uri.h"
 #include "headrace/job/media_file.h"
@@ -40,6 +41,7 @@ Result<void> mark_fitted(Row& row, const MediaFile& media) {
 
 Result<void> check_media(const CompareSpec& spec, const MediaFile& media) {
   for (const auto& table : spec.tables) {
+    if (!table.keep_medium.empty()) HEADRACE_TRY(media.find(table.keep_medium));
     for (const auto& [mode, names] : table.media) {
       for (const auto& name : names) {
         if (name != "none") HEADRACE_TRY(media.find(name));
@@ -50,6 +52,14 @@ Result<void> check_media(const CompareSpec& spec, const MediaFile& media) {
 }
 
 }  // namespace
+
+Result<void> check_names(const CompareSpec& spec) {
+  HEADRACE_TRY(const auto media, load_media());
+  HEADRACE_TRY(check_media(spec, media));
+  HEADRACE_TRY(const auto prices, PriceBook::load(spec.prices));
+  if (!spec.instance.empty()) HEADRACE_TRY(prices.instance(spec.instance));
+  return {};
+}
 
 Result<void> prepare(const CompareSpec& spec, const std::stop_token& stop) {
   if (spec.prepare.empty()) return {};
@@ -77,6 +87,27 @@ SetInfo joined_info(const SetSpec& set, const std::map<std::string, SetInfo>& in
   return all;
 }
 
+/// A copy that has another number of samples is none: said before anything is read for it. One that
+/// cannot be opened is a row that fails.
+Result<void> check_copies(const SetSpec& set, const OpenOptions& open,
+                          const std::map<std::string, SetInfo>& infos,
+                          const CompareOptions& options, const std::stop_token& stop) {
+  const auto uris = set.uris();
+  const auto copies = set.locals();
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const auto info = options.look(copies[i], open, stop);
+    if (!info && info.error().code() == Code::cancelled) return info.error();
+    const auto samples = infos.at(uris[i]).samples;
+    if (!info || info->samples == samples) continue;
+    return Error(Code::invalid,
+                 fmt::format("the sets differ: the copy has {} samples, {} has {}", info->samples,
+                             uris[i], samples),
+                 "--local takes a copy of the set: make it again, with headrace fetch")
+        .at(copies[i]);
+  }
+  return {};
+}
+
 std::uint64_t bytes_of(const Row& row, const Table& table) {
   for (std::size_t i = 0; i < table.sets.size(); ++i) {
     if (table.spec.sets[i].uri == row.uri) return table.sets[i].bytes;
@@ -89,10 +120,10 @@ std::uint64_t bytes_of(const Row& row, const Table& table) {
 Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& options,
                            const std::stop_token& stop) {
   // Everything that can be wrong with the question is found before the first run.
+  HEADRACE_TRY(check_names(spec));
   HEADRACE_TRY(const auto prices, PriceBook::load(spec.prices));
   HEADRACE_TRY(const auto book, ManageabilityBook::load());
   HEADRACE_TRY(const auto media, load_media());
-  HEADRACE_TRY(check_media(spec, media));
   Comparison found;
   if (!spec.instance.empty()) {
     HEADRACE_TRY(found.instance, prices.instance(spec.instance));
@@ -104,6 +135,7 @@ Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& option
         if (infos.contains(uri)) continue;
         HEADRACE_TRY(infos[uri], options.look(uri, table.open, stop));
       }
+      HEADRACE_TRY(check_copies(set, table.open, infos, options, stop));
     }
   }
 
@@ -123,6 +155,7 @@ Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& option
       table.facts.push_back(book.facts(row.mode, row.format));
     }
     table.recommendation = recommend(table.rows, book);
+    HEADRACE_TRY(prove_copies(table, runner, found.disagreements, stop));
     for (auto& sentence : disagreements(table.rows)) found.disagreements.push_back(sentence);
     found.tables.push_back(std::move(table));
   }

@@ -24,6 +24,10 @@ struct CompareOptions {
 /// Runs the spec's program that makes what an experiment needs; nothing if it names none.
 Result<void> prepare(const CompareSpec& spec, const std::stop_token& stop);
 
+/// Whether there are media and prices of the names that the spec gives; `compare` asks it first.
+///  * `invalid`   a medium or an instance that is not in its file; the files' own errors
+Result<void> check_names(const CompareSpec& spec);
+
 /// An error if a set cannot be opened at all, if a medium has no such name, if the instance has no
 /// price, or on a stop. Rows that failed and digests that differ are in the comparison.
 Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& options,

@@ -30,10 +30,10 @@ class CompareTest : public testing::Test {
   Result<Comparison> run(const std::string& yaml, const std::string& script = {}) {
     const auto program = (root_ / "read").string();
     std::ofstream(program)
-        << "uri=$1; mode=$3; order=o; set=s; launch=0.1\n"
+        << "uri=$1; mode=$3; order=o; set=s; launch=0.1; cache=0\n"
         << script << "\n"
         << R"(epoch() { echo "{\"epoch\":$1,\"delivered\":10,\"seconds\":2,\"order_digest\":\"$order$1\",)"
-        << R"(\"set_digest\":\"$set\",\"bytes_origin\":100,\"bytes_cache\":0,\"requests\":10}"; })"
+        << R"(\"set_digest\":\"$set\",\"bytes_origin\":100,\"bytes_cache\":$cache,\"requests\":10}"; })"
         << "\necho \"{\\\"launch_seconds\\\":$launch,\\\"epochs\\\":[$(epoch 0),$(epoch 1)]}\"\n";
     const auto experiment = parse_experiment(yaml, "test");
     EXPECT_TRUE(experiment.ok()) << experiment.error().to_string();
@@ -45,7 +45,8 @@ class CompareTest : public testing::Test {
     options.look = [](const std::string& uri, const OpenOptions&,
                       const std::stop_token&) -> Result<SetInfo> {
       if (uri == "s3://down") return Error(Code::unavailable, "refused").at(uri);
-      return SetInfo{uri.ends_with(".rec") ? "recordio" : "folder", 10, 1U << 30U};
+      const std::uint64_t samples = uri.ends_with("half") ? 5 : 10;
+      return SetInfo{uri.ends_with(".rec") ? "recordio" : "folder", samples, 1U << 30U};
     };
     return compare(*spec, options, {});
   }
@@ -131,6 +132,66 @@ TEST_F(CompareTest, FormsMayBeInDifferentOrders) {
   EXPECT_TRUE(found->disagreements.empty());
 }
 
+TEST_F(CompareTest, ACopyThatAloneIsReadIsProvenByItsSource) {
+  const std::string yaml = "uri: s3://b/set\nlocal: /d/copy\nmodes: [direct, pipe]\nrepeats: 2";
+  const std::string log = "echo \"$@\" >>" + (root_ / "log").string() + "\n";
+  const auto same = run(yaml + "\nno-decode: true", log);
+  ASSERT_TRUE(same.ok()) << same.error().to_string();
+  EXPECT_TRUE(same->disagreements.empty());
+  EXPECT_EQ(same->tables[0].sets[0].source_set_digest, "s");
+  EXPECT_EQ(to_json(*same)["tables"][0]["sets"][0]["source_set_digest"], "s");
+  std::ifstream file(root_ / "log");
+  std::string last;
+  for (std::string line; std::getline(file, line);) last = line;
+  EXPECT_EQ(last, "s3://b/set --mode stream --epochs 1 --json --no-decode");
+
+  const auto other = run(yaml, "test $mode = stream && set=other");
+  ASSERT_EQ(other->disagreements.size(), 1U);
+  EXPECT_EQ(other->disagreements[0],
+            "the sets differ: /d/copy, which direct read, has the set digest s, s3://b/set has "
+            "other");
+
+  const auto unknown = run(yaml, "test $mode = stream && { echo gone >&2; exit 1; }");
+  ASSERT_EQ(unknown->disagreements.size(), 1U);
+  EXPECT_THAT(unknown->disagreements[0],
+              HasSubstr("whether /d/copy is a copy of s3://b/set is not known: gone"));
+}
+
+TEST_F(CompareTest, ACopyIsNotReadTwiceWhereARowReadsTheSource) {
+  const auto found = run("uri: s3://b/set\nlocal: /d/copy\nmodes: [direct, stream]\nrepeats: 1");
+  EXPECT_TRUE(found->disagreements.empty());
+  EXPECT_FALSE(found->tables[0].sets[0].source_set_digest.has_value());
+  EXPECT_TRUE(to_json(*found)["tables"][0]["sets"][0]["source_set_digest"].is_null());
+}
+
+TEST_F(CompareTest, ACopyWithOtherSamplesIsRefusedBeforeTheFirstRun) {
+  const auto found = run("uri: s3://b/set\nlocal: /d/half\nmodes: direct", "touch $0.ran");
+  ASSERT_FALSE(found.ok());
+  EXPECT_THAT(found.error().to_string(), HasSubstr("/d/half: the sets differ: the copy has 5"));
+  EXPECT_FALSE(fs::exists(root_ / "read.ran"));
+}
+
+TEST_F(CompareTest, ReadingInPartsIsARowThatSaysWhatItSaves) {
+  const auto found = run(
+      "uri: s3://b/set\nmodes: [stream, keep]\nrepeats: 1\npartial-reads: true\n"
+      "keep-medium: ebs-gp3",
+      "cache=2000000\ncase \"$*\" in *--partial-reads*) cache=1500000;; esac\n"
+      "test $mode = stream && cache=0\n"
+      "case \"$mode $*\" in stream*--keep-medium*) exit 1;; esac");
+  ASSERT_TRUE(found.ok()) << found.error().to_string();
+  const auto json = to_json(*found);
+  ASSERT_EQ(json["rows"].size(), 3U);
+  EXPECT_EQ(json["rows"][0]["keep_medium"], "none");
+  EXPECT_EQ(json["rows"][1]["keep_medium"], "ebs-gp3");
+  EXPECT_EQ(json["rows"][1]["partial_reads"], false);
+  EXPECT_EQ(json["rows"][2]["partial_reads"], true);
+  EXPECT_EQ(json["rows"][2]["bytes_cache"], 3000000);
+  const auto text = to_text(*found);
+  EXPECT_THAT(text, HasSubstr("keep, in parts  none, cache ebs-gp3"));
+  EXPECT_THAT(text, HasSubstr("In parts: keep in parts read 3.00 MB from its cache, keep 4.00 MB: "
+                              "25.0 % less"));
+}
+
 TEST_F(CompareTest, WhatHindersAllIsAnErrorBeforeTheFirstRun) {
   const auto down = run("uri: s3://down", "echo ran >>" + (root_ / "log").string());
   ASSERT_FALSE(down.ok());
@@ -138,7 +199,7 @@ TEST_F(CompareTest, WhatHindersAllIsAnErrorBeforeTheFirstRun) {
   const auto unknown =
       run("uri: s3://b/set\ninstance: p9", "echo ran >>" + (root_ / "log").string());
   ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().code(), Code::not_found);
+  EXPECT_EQ(unknown.error().code(), Code::invalid);
   EXPECT_FALSE(fs::exists(root_ / "log"));
 }
 

@@ -20,6 +20,9 @@ struct SetInfo {
   std::string format;
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;
+  /// Of the source itself, where nothing but a copy was read by the rows, so that it was read for
+  /// this alone (proof.h).
+  std::optional<std::string> source_set_digest = std::nullopt;
 };
 
 struct Machine {

@@ -81,7 +81,7 @@ Result<InstancePrice> PriceBook::instance(std::string_view type) const {
   if (found != instances_.end()) return found->second;
   std::vector<std::string_view> names;
   for (const auto& [key, value] : instances_) names.push_back(key);
-  return Error(Code::not_found, fmt::format("no price for instance \"{}\"", type),
+  return Error(Code::invalid, fmt::format("no price for instance \"{}\"", type),
                fmt::format("there are prices for {}; add others with --prices FILE",
                            fmt::join(names, ", ")));
 }

@@ -71,7 +71,7 @@ TEST(Price, SomeStoragePaysForWhatIsRead) {
 TEST(Price, UnknownInstanceSaysWhichThereAre) {
   const auto none = book().instance("p9.huge");
   ASSERT_FALSE(none.ok());
-  EXPECT_EQ(none.error().code(), Code::not_found);
+  EXPECT_EQ(none.error().code(), Code::invalid);
   EXPECT_NE(none.error().remedy().find("ml.plain"), std::string::npos);
 }
 

@@ -142,6 +142,20 @@ class Sentences {
     }
     return std::nullopt;
   }
+  /// What reading in parts saved, on each form and medium.
+  std::vector<std::string> parts() const {
+    std::vector<std::string> found;
+    for (const auto* row : rows_) {
+      if (!row->partial_reads) continue;
+      for (const auto* whole : rows_) {
+        if (whole->partial_reads || whole->mode != row->mode || whole->uri != row->uri ||
+            whole->medium != row->medium || whole->figures->bytes_cache == 0)
+          continue;
+        found.push_back(saving(*row, *whole));
+      }
+    }
+    return found;
+  }
   /// What was set to fit a known result cannot foretell one.
   std::optional<std::string> fitted() const {
     std::set<std::string> inputs;
@@ -154,6 +168,20 @@ class Sentences {
   }
 
  private:
+  std::string saving(const Row& row, const Row& whole) const {
+    const auto megabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+    const double few = megabytes(row.figures->bytes_cache);
+    const double all = megabytes(whole.figures->bytes_cache);
+    std::string text = fmt::format("In parts: {} read {} MB from its cache, {} {} MB: {:.1f} % {}",
+                                   label(row), number(few), label(whole), number(all),
+                                   std::abs(all - few) / all * 100, few < all ? "less" : "more");
+    const auto& epochs = row.figures->later_epoch_seconds;
+    const auto& epochs_whole = whole.figures->later_epoch_seconds;
+    if (epochs && epochs_whole)
+      text += fmt::format("; a later epoch took {} s, and {} s", number(*epochs),
+                          number(*epochs_whole));
+    return text + ".";
+  }
   std::string label(const Row& row) const { return row.label(with_format_, with_medium_); }
   std::string facts(const Row& row) const {
     const auto all = book_.facts(row.mode, row.format);
@@ -215,11 +243,13 @@ Recommendation recommend(const std::vector<Row>& rows, const ManageabilityBook& 
   const auto [chosen, settled] = choose(ok, book);
   advice.mode = chosen->mode;
   advice.format = chosen->format;
+  advice.partial_reads = chosen->partial_reads;
   const Sentences sentences(*chosen, ok, book);
   advice.because = {sentences.time(), sentences.speed(), sentences.cost(),
                     sentences.manageability()};
   if (ok.size() > 1) advice.because.push_back(fmt::format("Settled by {}.", settled));
   if (auto copy = sentences.copy()) advice.because.push_back(*std::move(copy));
+  for (auto& saved : sentences.parts()) advice.because.push_back(std::move(saved));
   if (auto fitted = sentences.fitted()) advice.because.push_back(*std::move(fitted));
 
   Rows others;

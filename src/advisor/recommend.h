@@ -22,6 +22,7 @@ inline constexpr double kAssumedSpread = 0.1;
 struct Recommendation {
   std::optional<std::string> mode;  ///< nothing if no row is ok
   std::string format;
+  bool partial_reads = false;            ///< the chosen row's
   std::vector<std::string> because;      ///< speed, time, cost, manageability, what settled it
   std::optional<std::string> runner_up;  ///< the mode that the rule gives without the chosen one
 };

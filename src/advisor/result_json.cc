@@ -30,8 +30,9 @@ Json row_json(const Row& row, const Table& table, const Manageability& facts) {
             {"why", row.why.empty() ? Json(nullptr) : Json(row.why)}};
   for (const char* measured :
        {"launch_seconds", "samples_per_second", "first_epoch_seconds", "later_epoch_seconds",
-        "total_seconds", "spread", "accelerator_busy", "cost_usd", "bytes_origin", "requests",
-        "cold", "order_digest", "set_digest", "order_digests", "samples", "epochs", "totals"}) {
+        "total_seconds", "spread", "accelerator_busy", "cost_usd", "bytes_origin", "bytes_cache",
+        "requests", "cold", "order_digest", "set_digest", "order_digests", "samples", "epochs",
+        "totals"}) {
     json[measured] = nullptr;
   }
   if (row.figures) {
@@ -45,6 +46,7 @@ Json row_json(const Row& row, const Table& table, const Manageability& facts) {
     json["accelerator_busy"] = or_null(figures.accelerator_busy);
     json["cost_usd"] = or_null(figures.cost_usd);
     json["bytes_origin"] = figures.bytes_origin;
+    json["bytes_cache"] = figures.bytes_cache;
     json["requests"] = figures.requests;
     json["cold"] = to_string(figures.cold);
     json["order_digest"] = figures.order_digests.front();
@@ -54,6 +56,8 @@ Json row_json(const Row& row, const Table& table, const Manageability& facts) {
     json["epochs"] = figures.epochs;
     json["totals"] = figures.totals;
   }
+  json["partial_reads"] = row.partial_reads;
+  json["keep_medium"] = row.keep_medium;
   json["scale"] = row.scale;
   json["scaled_total_seconds"] = or_null(row.scaled_total_seconds());
   json["published_seconds"] = or_null(row.published_seconds);
@@ -68,7 +72,8 @@ Json recommendation_json(const Recommendation& advice) {
   return {{"mode", or_null(advice.mode)},
           {"because", advice.because},
           {"runner_up", or_null(advice.runner_up)},
-          {"format", advice.mode ? Json(advice.format) : Json(nullptr)}};
+          {"format", advice.mode ? Json(advice.format) : Json(nullptr)},
+          {"partial_reads", advice.partial_reads}};
 }
 
 Json table_json(const Table& table) {
@@ -80,7 +85,8 @@ Json table_json(const Table& table) {
                     {"with", table.spec.sets[i].with},
                     {"format", info.format},
                     {"samples", info.samples},
-                    {"bytes", info.bytes}});
+                    {"bytes", info.bytes},
+                    {"source_set_digest", or_null(info.source_set_digest)}});
   }
   return {{"name", table.spec.name},
           {"sets", sets},

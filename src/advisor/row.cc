@@ -108,8 +108,9 @@ Cold worse(Cold a, Cold b) {
 }
 
 std::string Row::label(bool with_format, bool with_medium) const {
-  return mode + (with_format ? " on " + format : "") +
-         (with_medium && medium != "none" ? " over " + medium : "");
+  return mode + (partial_reads ? " in parts" : "") + (with_format ? " on " + format : "") +
+         (with_medium && medium != "none" ? " over " + medium : "") +
+         (with_medium && keep_medium != "none" ? ", its cache on " + keep_medium : "");
 }
 
 std::optional<double> Row::scaled_total_seconds() const {
@@ -140,6 +141,7 @@ void conclude(Row& row, const std::vector<Measurement>& runs, Cold cold,
   figures.spread = spread(figures.totals);
   figures.accelerator_busy = median_of(runs, busy);
   figures.bytes_origin = median_sum(runs, &EpochMeasurement::bytes_origin);
+  figures.bytes_cache = median_sum(runs, &EpochMeasurement::bytes_cache);
   figures.requests = median_sum(runs, &EpochMeasurement::requests);
   figures.cold = cold;
   const auto& epochs = runs.front().epochs;

@@ -33,6 +33,7 @@ struct Figures {
   std::optional<double> accelerator_busy;
   std::optional<double> cost_usd;
   std::uint64_t bytes_origin = 0;  ///< of a whole run
+  std::uint64_t bytes_cache = 0;   ///< the same, from the node cache
   std::uint64_t requests = 0;
   Cold cold = Cold::unverified;
   std::vector<std::string> order_digests;  ///< of each epoch
@@ -44,8 +45,10 @@ struct Figures {
 
 struct Row {
   std::string mode;
-  std::string medium = "none";  ///< what the store behaves like; none: as it is
-  std::string format;           ///< of the set: folder, recordio, …
+  std::string medium = "none";       ///< what the store behaves like; none: as it is
+  std::string keep_medium = "none";  ///< mode keep: the same of its cache's disk
+  bool partial_reads = false;        ///< reads of a JPEG only what its crop needs
+  std::string format;                ///< of the set: folder, recordio, …
   std::string uri;
   unsigned scale = 1;               ///< the real job is as many times as large as the one that ran
   std::vector<std::string> fitted;  ///< inputs set so that a published result comes out: such a row
@@ -56,7 +59,7 @@ struct Row {
   std::optional<Figures> figures;  ///< there if and only if ok
 
   /// "keep", or "keep on recordio" where a table holds several formats; with its medium "direct
-  /// over ebs-gp3".
+  /// over ebs-gp3"; "keep in parts" where only parts are read.
   std::string label(bool with_format, bool with_medium = false) const;
   /// Of the real job: the run's total times the scale, its start included, which does not grow
   /// so: at most launch_seconds × (scale − 1) too much. Nothing if it is the real job.

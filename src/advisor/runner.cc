@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -106,6 +107,11 @@ std::vector<Plan> make_plans(const TableSpec& table, const std::vector<SetInfo>&
           plan.row.published_seconds = found->second;
         }
         plan.row.why = obstacle(mode, *plan.set, sets[i]);
+        if (mode == Mode::keep && !table.keep_medium.empty())
+          plan.row.keep_medium = table.keep_medium;
+        plans.push_back(plan);
+        if (mode != Mode::keep || !table.partial_reads) continue;
+        plan.row.partial_reads = true;
         plans.push_back(std::move(plan));
       }
     }
@@ -174,6 +180,9 @@ class TableRun {
     if (plan.mode == Mode::file) argv.insert(argv.end(), {"--local", scratch.below("file")});
     if (plan.mode == Mode::keep) argv.insert(argv.end(), {"--keep-dir", scratch.below("keep")});
     if (plan.row.medium != "none") argv.insert(argv.end(), {"--medium", plan.row.medium});
+    if (plan.row.keep_medium != "none")
+      argv.insert(argv.end(), {"--keep-medium", plan.row.keep_medium});
+    if (plan.row.partial_reads) argv.emplace_back("--partial-reads");
     for (std::size_t i = 0; i < table_.read_flags.size(); ++i) {
       const bool of_keep = table_.read_flags[i] == "--keep-bytes";
       if (of_keep && plan.mode != Mode::keep) {
@@ -192,6 +201,31 @@ class TableRun {
 };
 
 }  // namespace
+
+Result<Measurement> read_source(const TableSpec& table, const SetSpec& set,
+                                const RunnerOptions& options, const std::stop_token& stop) {
+  auto argv = options.program;
+  const auto uris = set.uris();
+  argv.insert(argv.end(), uris.begin(), uris.end());
+  argv.insert(argv.end(), {"--mode", any_in_bucket(uris) ? "stream" : "direct"});
+  bool pixels = false;  // a picture that cannot be decoded may then be left out
+  for (std::size_t i = 0; i < table.read_flags.size(); ++i) {
+    const auto& flag = table.read_flags[i];
+    constexpr std::array<std::string_view, 5> kOthers{"--epochs", "--keep-bytes", "--val",
+                                                      "--val-local", "--accelerator"};
+    if (std::find(kOthers.begin(), kOthers.end(), flag) != kOthers.end()) {
+      ++i;  // its value
+      continue;
+    }
+    pixels = pixels || flag == "--on-bad";
+    if (flag != "--no-decode") argv.push_back(flag);
+  }
+  argv.insert(argv.end(), {"--epochs", "1", "--json"});
+  if (!pixels) argv.emplace_back("--no-decode");
+  HEADRACE_TRY(const auto ended, run_process(argv, stop));
+  if (ended.code != 0) return Error(Code::unavailable, last_words(ended.err));
+  return parse_measurement(ended.out);
+}
 
 std::string last_words(std::string_view err) {
   std::string_view last;

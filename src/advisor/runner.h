@@ -38,6 +38,10 @@ struct RunnerOptions {
 Result<std::vector<Row>> run_table(const TableSpec& table, const std::vector<SetInfo>& sets,
                                    const RunnerOptions& options, const std::stop_token& stop);
 
+/// Reads a set once where it is kept, without pixels: one epoch, as the table's rows read it.
+Result<Measurement> read_source(const TableSpec& table, const SetSpec& set,
+                                const RunnerOptions& options, const std::stop_token& stop);
+
 /// The last thing that a failed program said, without its name: what it wants to tell.
 std::string last_words(std::string_view err);
 

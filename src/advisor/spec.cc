@@ -41,6 +41,12 @@ constexpr std::array kOptions{
     Option{"name", "TEXT", "title of the table", Kind::text, Use::table},
     Option{"keep-dir", "DIR", "where caches and copies are made, anew for each run", Kind::text,
            Use::table},
+    Option{"keep-medium", "NAME", "for keep: the cache's disk behaves like this medium", Kind::text,
+           Use::table},
+    Option{"partial-reads", "",
+           "for keep: one more row, which from the second epoch on reads of a JPEG only what its "
+           "crop needs",
+           Kind::flag, Use::table},
     Option{"format", "NAME", "of the set; found from content if not given", Kind::text, Use::read},
     Option{"list", "FILE", "a .lst or .csv that names and labels samples", Kind::text, Use::read},
     Option{"root-files-skip", "", "leave out pictures beside the class folders", Kind::flag,
@@ -311,6 +317,23 @@ std::vector<std::string> read_flags(const Values& values) {
   return flags;
 }
 
+/// What belongs to mode keep.
+Result<void> check_keep(const TableSpec& table, const Values& values) {
+  const bool keeps =
+      std::find(table.modes.begin(), table.modes.end(), Mode::keep) != table.modes.end();
+  for (const auto& [name, given] : {std::pair("keep-medium", !table.keep_medium.empty()),
+                                    std::pair("partial-reads", table.partial_reads)}) {
+    if (!given || keeps) continue;
+    return Error(Code::invalid,
+                 fmt::format("{} belongs to mode keep, which is not among the modes", name),
+                 fmt::format("leave {} out, or add keep to modes", name));
+  }
+  const auto epochs = text(values, "epochs");
+  if (!table.partial_reads || epochs.empty() || *parse_number<unsigned>(epochs) > 1) return {};
+  return Error(Code::invalid, "partial-reads saves from the second epoch on, and there is one",
+               "give at least 2 epochs");
+}
+
 Result<TableSpec> make_table(const Values& values) {
   for (const auto& [name, given] : values) {
     if (const auto* option = find(name)) HEADRACE_TRY(check(*option, given));
@@ -344,6 +367,9 @@ Result<TableSpec> make_table(const Values& values) {
   table.fitted = split(get(values, "fitted"));
   HEADRACE_TRY(table.published, parse_published(get(values, "published")));
   table.keep_dir = text(values, "keep-dir");
+  table.keep_medium = text(values, "keep-medium");
+  table.partial_reads = text(values, "partial-reads") == "true";
+  HEADRACE_TRY(check_keep(table, values));
   table.read_flags = read_flags(values);
   if (table.scale != 1) {
     table.read_flags.insert(table.read_flags.end(), {"--scale", fmt::to_string(table.scale)});

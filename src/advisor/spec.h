@@ -75,6 +75,8 @@ struct TableSpec {
   unsigned scale = 1;                ///< the real job is as many times as large
   std::vector<std::string> fitted;   ///< inputs that were set so that a published result comes out
   std::map<Mode, double> published;  ///< seconds that somebody published for the real job
+  std::string keep_medium;           ///< what the disk of mode keep's cache behaves like; or empty
+  bool partial_reads = false;        ///< mode keep gets one more row, which reads in parts
   std::string keep_dir;              ///< under which caches are made; empty: a temporary folder
   std::vector<std::string> read_flags;  ///< "--epochs", "3", …
   OpenOptions open;                     ///< those of read_flags that say what the set is

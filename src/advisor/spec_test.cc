@@ -135,6 +135,12 @@ TEST(Spec, UnfitValuesAreNamed) {
   EXPECT_THAT(error_of("uri: /d\nmedium: fast=nvme"), HasSubstr("medium"));
   EXPECT_THAT(error_of("uri: /d\nrepeats: 0"), HasSubstr("repeats"));
   EXPECT_THAT(error_of("uri: /d\nepochs: 0"), HasSubstr("at least 1"));
+  EXPECT_THAT(error_of("uri: /d\nmodes: direct\npartial-reads: true"),
+              HasSubstr("partial-reads belongs to mode keep"));
+  EXPECT_THAT(error_of("uri: /d\nmodes: direct\nkeep-medium: ebs-gp3"),
+              HasSubstr("keep-medium belongs to mode keep"));
+  EXPECT_THAT(error_of("uri: /d\npartial-reads: true\nepochs: 1"),
+              HasSubstr("from the second epoch on"));
   EXPECT_THAT(error_of("uri: [/a, /b]\nlocal: /c"), HasSubstr("2 URIs but 1 local copies"));
   EXPECT_THAT(error_of("uri: /d\ntables: []"), HasSubstr("at least one"));
   EXPECT_THAT(error_of("uri: /d\ntables: [{instance: x}]"), HasSubstr("holds for all tables"));

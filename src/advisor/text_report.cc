@@ -42,10 +42,12 @@ bool medium_fitted(const Row& row) {
   });
 }
 
-Cells cells(const Row& row) {
+/// `with_cache`: what the cache gave is worth a column.
+Cells cells(const Row& row, bool with_cache) {
   const auto& figures = *row.figures;
-  return {row.mode,
-          medium_fitted(row) ? row.medium + " (fitted)" : row.medium,
+  return {row.mode + (row.partial_reads ? ", in parts" : ""),
+          (medium_fitted(row) ? row.medium + " (fitted)" : row.medium) +
+              (row.keep_medium == "none" ? "" : ", cache " + row.keep_medium),
           seconds(figures.launch_seconds),
           fmt::format("{:.0f}", figures.samples_per_second),
           seconds(figures.first_epoch_seconds),
@@ -53,6 +55,7 @@ Cells cells(const Row& row) {
           seconds(figures.total_seconds),
           hours(row.scaled_total_seconds()),
           hours(row.published_seconds),
+          with_cache ? megabytes(figures.bytes_cache) : "-",
           percent(figures.spread),
           percent(figures.accelerator_busy),
           figures.cost_usd ? fmt::format("${:.6f}", *figures.cost_usd) : "-",
@@ -108,7 +111,7 @@ class Grid {
   }
 
   std::vector<Cells> lines_;
-  std::array<std::size_t, 13> widths_{};
+  std::array<std::size_t, 14> widths_{};
 };
 
 std::string set_text(const Table& table, std::size_t set) {
@@ -118,9 +121,9 @@ std::string set_text(const Table& table, std::size_t set) {
                                 info.format, with_commas(info.samples), megabytes(info.bytes));
   const auto full = fmt::format("total x {}", table.spec.scale);
   Grid grid({"mode", "medium", "launch", "samples/s", "first epoch", "later epochs", "total", full,
-             "published", "spread", "accel. busy", "cost", "cold"});
+             "published", "from cache", "spread", "accel. busy", "cost", "cold"});
   for (const auto& row : table.rows) {
-    if (row.uri == spec.uri && row.figures) grid.add(cells(row));
+    if (row.uri == spec.uri && row.figures) grid.add(cells(row, table.spec.partial_reads));
   }
   out += grid.line(0);
   std::size_t number = 1;
@@ -139,7 +142,9 @@ std::string set_text(const Table& table, std::size_t set) {
 std::string advice_text(const Recommendation& advice, bool formats) {
   std::string out = "\n";
   if (advice.mode) {
-    out += fmt::format("Recommended: {}{}{}\n", *advice.mode, formats ? " on " + advice.format : "",
+    out += fmt::format("Recommended: {}{}{}{}\n", *advice.mode,
+                       advice.partial_reads ? " in parts (--partial-reads)" : "",
+                       formats ? " on " + advice.format : "",
                        advice.runner_up ? fmt::format("; runner-up: {}", *advice.runner_up) : "");
   }
   for (const auto& sentence : advice.because) out += wrapped("  - ", 4, sentence);

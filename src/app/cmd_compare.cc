@@ -23,6 +23,7 @@ constexpr const char* kExamples = R"(Examples:
   headrace compare s3://bucket/photos --local /data/photos --epochs 3 --report report.html
   headrace compare s3://bucket/photos --modes stream,keep --instance ml.g5.xlarge --json
   headrace compare s3://b/raw s3://b/packed --medium direct=nvme,pipe=pipe-sagemaker,s3-standard
+  headrace compare s3://b/photos --modes keep --keep-medium ebs-gp3 --partial-reads
   headrace compare experiment.yaml          (keys are these options; see src/advisor/COMPARE.md)
 
 Each mode runs in a process of its own, repeats interleaved, files made cold before each run. A
@@ -106,10 +107,24 @@ bool succeeded(const advisor::Comparison& found) {
   return any && !failed && found.disagreements.empty();
 }
 
+/// What a mode's process will be given, in the mode to which most options belong.
+std::vector<std::string> words_for_read(const advisor::TableSpec& table,
+                                        const advisor::SetSpec& set) {
+  auto words = set.uris();
+  words.insert(words.end(), {"--mode", "keep"});
+  if (table.partial_reads) words.emplace_back("--partial-reads");
+  words.insert(words.end(), table.read_flags.begin(), table.read_flags.end());
+  return words;
+}
+
 Result<advisor::CompareSpec> spec_of(const Arguments& arguments) {
   HEADRACE_TRY(const auto experiment, experiment_of(arguments));
   HEADRACE_TRY(auto spec, advisor::make_spec(experiment));
   HEADRACE_TRY(advisor::check_places(spec));
+  HEADRACE_TRY(advisor::check_names(spec));
+  for (const auto& table : spec.tables) {
+    for (const auto& set : table.sets) HEADRACE_TRY(check_read(words_for_read(table, set)));
+  }
   return spec;
 }
 

@@ -30,6 +30,7 @@ void add_convert(CLI::App& root, Invocation& invocation) {
       "on with the shards that are not finished; what is finished stands in OUT/.headrace/convert\n"
       "until all is. With --part, run each part on any machine, then --finish once.");
   command->callback([&invocation, arguments] {
+    check_write_options(*arguments);
     invocation.run = [arguments](const std::stop_token& stop) {
       return write_set(*arguments, stop);
     };

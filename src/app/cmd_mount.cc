@@ -18,6 +18,7 @@
 #include "headrace/base/shared_metrics.h"
 #include "headrace/consumers/mount/mount.h"
 #include "headrace/consumers/mount/mount_point.h"
+#include "headrace/job/media_file.h"
 #include "mount_stores.h"
 #include "notice_line.h"
 #include "progress_line.h"
@@ -228,6 +229,11 @@ void add_mount(CLI::App& root, Invocation& invocation) {
     if (arguments->unmount != arguments->folder.empty()) {
       throw CLI::ValidationError("folder", arguments->unmount ? "--unmount takes the folder alone"
                                                               : "say where: URI FOLDER");
+    }
+    const MountSource& source = arguments->source;
+    if (!source.medium.empty()) {
+      if (const auto known = medium_for(source.medium, source.scale); !known)
+        throw CLI::ValidationError("--medium", known.error().to_string());
     }
     invocation.run = [arguments](const std::stop_token& stop) -> Result<int> {
       if (!arguments->unmount) return run(*arguments, stop);

@@ -25,6 +25,7 @@ void add_pack(CLI::App& root, Invocation& invocation) {
       "source, so that both give equal order digests; the same input gives the same bytes. Of a\n"
       "pack that failed nothing stays. For other formats see headrace convert.");
   command->callback([&invocation, arguments] {
+    check_write_options(*arguments);
     invocation.run = [arguments](const std::stop_token& stop) {
       return write_set(*arguments, stop);
     };

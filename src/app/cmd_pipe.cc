@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "headrace/base/cli_numbers.h"
 #include "headrace/consumers/pipe/pipe_writer.h"
 #include "progress_line.h"
 #include "source_options.h"
@@ -32,14 +33,21 @@ nlohmann::ordered_json to_json(const pipe::WrittenEpoch& epoch) {
           {"abandoned", epoch.abandoned}};
 }
 
-Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
-  const Context context;
+/// All that can be told without the set.
+Result<pipe::WriterOptions> writer_of(const Arguments& arguments) {
   pipe::WriterOptions writer = arguments.writer;
   HEADRACE_TRY(writer.order, pipe::parse_stream_order(arguments.order));
   HEADRACE_TRY(writer.shuffle, parse_shuffle(arguments.shuffle));
   if (arguments.drop_last) writer.plan.tail = Tail::drop;
   if (arguments.pad) writer.plan.tail = Tail::pad;
   writer.open_timeout = pipe::Seconds(arguments.open_timeout);
+  HEADRACE_TRY(Plan::make(writer.plan));
+  return writer;
+}
+
+Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
+  const Context context;
+  HEADRACE_TRY(const pipe::WriterOptions writer, writer_of(arguments));
   HEADRACE_TRY(const Source source, open_source(arguments.uri, context, arguments.open, stop));
   ProgressLine line;
   line.show(fmt::format("writes {}/{}_0, waits for its reader", writer.dir, writer.channel));
@@ -108,8 +116,11 @@ void add_pipe(CLI::App& root, Invocation& invocation) {
   command
       ->add_option("--open-timeout", arguments->open_timeout,
                    "Seconds to wait for a reader; 0: for ever")
+      ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
-  command->add_option("--requests", writer.requests, "Reads in flight")->capture_default_str();
+  command->add_option("--requests", writer.requests, "Reads in flight")
+      ->check(at_least_one())
+      ->capture_default_str();
   add_source_options(*command, arguments->open);
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   command->footer(
@@ -119,6 +130,8 @@ void add_pipe(CLI::App& root, Invocation& invocation) {
       "A reader that closes early has ended its epoch; the next FIFO is there already. A stream\n"
       "that fails ends inside a record, so that no reader takes it for the end of an epoch.");
   command->callback([&invocation, arguments] {
+    if (const auto asked = writer_of(*arguments); !asked)
+      throw CLI::ValidationError("options", asked.error().to_string());
     invocation.run = [arguments](const std::stop_token& stop) { return run(*arguments, stop); };
   });
 }

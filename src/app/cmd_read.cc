@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "command.h"
+#include "headrace/base/cli_numbers.h"
 #include "headrace/base/parse_number.h"
 #include "headrace/job/cli_scan_line.h"
 #include "headrace/job/read_job.h"
@@ -19,7 +21,7 @@ struct Arguments {
   JobArguments job;
   std::string validation;
   std::string validation_local;
-  std::string accelerator = "none";
+  double accelerator_rate = 0;
   std::string state;
   std::vector<std::string> resume;
   bool json = false;
@@ -43,7 +45,7 @@ Result<double> parse_accelerator(std::string_view text) {
 Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   ReadOptions options;
   HEADRACE_TRY(options.job, arguments.job.to_options());
-  HEADRACE_TRY(options.accelerator_rate, parse_accelerator(arguments.accelerator));
+  options.accelerator_rate = arguments.accelerator_rate;
   options.validation = arguments.validation;
   options.validation_local = arguments.validation_local;
   options.state_file = arguments.state;
@@ -76,9 +78,15 @@ void add_read(CLI::App& root, Invocation& invocation) {
   command->add_option("--val", arguments->validation, "Validation set, read after each epoch");
   command->add_option("--val-local", arguments->validation_local, "As --local, for --val");
   command
-      ->add_option("--accelerator", arguments->accelerator,
-                   "none, or emulated:RATE: takes a batch, is busy for its size / RATE seconds")
-      ->capture_default_str();
+      ->add_option_function<std::string>(
+          "--accelerator",
+          [arguments](const std::string& text) {
+            const auto rate = parse_accelerator(text);
+            if (!rate) throw CLI::ValidationError("--accelerator", rate.error().to_string());
+            arguments->accelerator_rate = *rate;
+          },
+          "none, or emulated:RATE: takes a batch, is busy for its size / RATE seconds")
+      ->default_str("none");
   command->add_option("--state", arguments->state,
                       "File that holds the state, written each second and at the end");
   command
@@ -101,6 +109,21 @@ void add_read(CLI::App& root, Invocation& invocation) {
     check_job_options(arguments->job);
     invocation.run = [arguments](const std::stop_token& stop) { return run(*arguments, stop); };
   });
+}
+
+Result<void> check_read(std::vector<std::string> words) {
+  CLI::App root;
+  Invocation never;
+  add_read(root, never);
+  refuse_wrapped_numbers(root);
+  words.insert(words.begin(), "read");
+  std::reverse(words.begin(), words.end());  // as the parser takes them
+  try {
+    root.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return Error(Code::invalid, error.what());
+  }
+  return {};
 }
 
 }  // namespace headrace::app

@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "headrace/base/result.h"
 
@@ -32,5 +34,8 @@ void add_read(CLI::App& root, Invocation& invocation);
 void add_train(CLI::App& root, Invocation& invocation);
 void add_verify(CLI::App& root, Invocation& invocation);
 void add_version(CLI::App& root, Invocation& invocation);
+
+/// Whether `headrace read` would take these words behind its name; nothing is opened.
+Result<void> check_read(std::vector<std::string> words);
 
 }  // namespace headrace::app

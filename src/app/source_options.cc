@@ -4,6 +4,7 @@
 #include "headrace/base/uri.h"
 #include "headrace/job/cli_scan_line.h"
 #include "headrace/records/cli_reading.h"
+#include "headrace/records/formats.h"
 #include "headrace/storage/open_store.h"
 
 namespace headrace::app {
@@ -13,8 +14,15 @@ void add_root_files(CLI::App& command, OpenOptions& options) {
                    "Leave out files that lie beside the class folders");
 }
 
+CLI::Validator known_format() {
+  std::vector<std::string> names{"auto", "lst", "csv"};
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  return CLI::IsMember(std::move(names));
+}
+
 void add_source_options(CLI::App& command, OpenOptions& options) {
-  command.add_option("--format", options.format, "folder, recordio, … (default: from content)");
+  command.add_option("--format", options.format, "folder, recordio, … (default: from content)")
+      ->check(known_format());
   command.add_option("--list", options.list,
                      "A .lst, .csv or SageMaker manifest that names and labels samples");
   add_root_files(command, options);

@@ -17,6 +17,8 @@ namespace headrace::app {
 
 /// --root-files-skip
 void add_root_files(CLI::App& command, OpenOptions& options);
+/// For options that name the format of a set that is read.
+CLI::Validator known_format();
 /// --format, --list, --root-files-skip, and those of records/cli_reading.h
 void add_source_options(CLI::App& command, OpenOptions& options);
 

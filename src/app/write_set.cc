@@ -84,8 +84,10 @@ void add_write_options(CLI::App& command, WriteArguments& a) {
   command.add_option("--on-bad", a.on_bad, "A sample that cannot be read: error, or skip it")
       ->check(CLI::IsMember({"error", "skip"}))
       ->capture_default_str();
-  command.add_option("--source-format", a.open.format,
-                     fmt::format("{} (default: from content)", format_names()));
+  command
+      .add_option("--source-format", a.open.format,
+                  fmt::format("{} (default: from content)", format_names()))
+      ->check(known_format());
   command.add_option("--list", a.open.list, "A .lst or .csv that names and labels samples");
   add_root_files(command, a.open);
   add_reading_options(command, a.open);
@@ -131,6 +133,16 @@ void add_convert_options(CLI::App& command, WriteArguments& a) {
       .add_flag("--finish", a.convert.finish,
                 "Close the set, once all parts are written: give the same options")
       ->excludes(part);
+}
+
+void check_write_options(const WriteArguments& arguments) {
+  ConvertOptions options = arguments.convert;
+  auto checked = read_part(arguments.part, options);
+  if (checked) checked = check_convert(options);
+  if (checked) {
+    if (auto where = destination(arguments); !where) checked = std::move(where).error();
+  }
+  if (!checked) throw CLI::ValidationError("options", checked.error().to_string());
 }
 
 Result<int> write_set(const WriteArguments& arguments, const std::stop_token& stop) {

@@ -34,6 +34,9 @@ void add_write_options(CLI::App& command, WriteArguments& arguments);
 /// --compression, --split, --seed, --stratify, --resize, --quality, --part, --finish
 void add_convert_options(CLI::App& command, WriteArguments& arguments);
 
+/// For the command's callback. Throws the parser's error for what cannot be, whatever the source.
+void check_write_options(const WriteArguments& arguments);
+
 Result<int> write_set(const WriteArguments& arguments, const std::stop_token& stop);
 
 }  // namespace headrace::app

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <system_error>
@@ -57,9 +58,19 @@ inline CLI::Validator as_share() {
           "SHARE"};
 }
 
-/// For every unsigned option of `app` and its subcommands.
+/// CLI::Range takes what is neither below nor above it, and the parser takes "nan".
+inline std::string no_number(const std::string& text) {
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || std::isfinite(value)) return {};
+  return text + " is no number";
+}
+
+/// For every unsigned option of `app` and its subcommands; and for fractions, which may be below 0.
 inline void refuse_wrapped_numbers(CLI::App& app) {
   for (CLI::Option* const option : app.get_options()) {
+    if (option->get_type_name().rfind("FLOAT", 0) == 0)
+      option->transform(CLI::Validator([](std::string& text) { return no_number(text); }, ""));
     if (option->get_type_name().rfind("UINT", 0) != 0) continue;
     // As a transform it comes before those that apply units.
     option->transform(CLI::Validator([](std::string& text) { return wrapped_number(text); }, ""));

@@ -7,7 +7,6 @@
 #include "headrace/consumers/mount/mount_point.h"
 #include "headrace/job/job.h"
 #include "headrace/job/media_file.h"
-#include "headrace/loader/part_reads.h"
 
 namespace headrace {
 
@@ -122,7 +121,8 @@ Result<void> check_options(const JobOptions& options) {
                  "give --snapshot refresh or reuse, too");
   }
   HEADRACE_TRY(check_several(options, mode));
-  HEADRACE_TRY(check_partial_reads(options.loader));
+  HEADRACE_TRY(check_loader_options(options.loader));
+  HEADRACE_TRY(check_proportions(options.loader.selection.proportions, 1 + options.with.size()));
   for (const std::string& medium : {options.medium, options.keep_medium}) {
     if (medium.empty()) continue;
     HEADRACE_TRY(medium_for(medium, options.scale));

@@ -319,9 +319,29 @@ class LoaderImpl final : public Loader {
 
 }  // namespace
 
+Result<void> check_loader_options(const LoaderOptions& options) {
+  HEADRACE_TRY(Plan::make({.batch = options.batch,
+                           .rank = options.rank,
+                           .world = options.world,
+                           .tail = options.tail}));
+  if (!(options.max_bad >= 0.0 && options.max_bad <= 1.0)) {
+    return Error(Code::invalid,
+                 fmt::format("max-bad {} is not a share from 0 to 1", options.max_bad));
+  }
+  HEADRACE_TRY(check_transform(options.transform));
+  HEADRACE_TRY(check_partial_reads(options));
+  if (options.threads > kMaxThreads) {
+    return Error(Code::invalid,
+                 fmt::format("{} decode threads are more than {}", options.threads, kMaxThreads),
+                 "0 takes as many as there are processors");
+  }
+  return {};
+}
+
 Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
                                              const Dataset& dataset, const LoaderOptions& options,
                                              const std::optional<State>& resume) {
+  HEADRACE_TRY(check_loader_options(options));
   LoaderOptions own = options;
   HEADRACE_TRY(auto selection, selection_of(dataset, options.selection, options.shuffle));
   own.shuffle.selection = selection.get();
@@ -334,17 +354,6 @@ Result<std::unique_ptr<Loader>> Loader::make(const Context& context, Feed& feed,
   if (options.on_bad == OnBad::substitute && !feed.random_access()) {
     return Error(Code::invalid, "a pipe cannot go back for a substitute",
                  "use --on-bad skip or error with mode pipe");
-  }
-  if (!(options.max_bad >= 0.0 && options.max_bad <= 1.0)) {
-    return Error(Code::invalid,
-                 fmt::format("max-bad {} is not a share from 0 to 1", options.max_bad));
-  }
-  HEADRACE_TRY(check_transform(options.transform));
-  HEADRACE_TRY(check_partial_reads(options));
-  if (options.threads > kMaxThreads) {
-    return Error(Code::invalid,
-                 fmt::format("{} decode threads are more than {}", options.threads, kMaxThreads),
-                 "0 takes as many as there are processors");
   }
   State state = start_of(dataset, options, plan);
   if (selection) state.selection = selection->fingerprint();

@@ -85,6 +85,10 @@ struct EpochReport {
   Metrics::Snapshot metrics{};
 };
 
+/// What of the options can be told without a data set; `make` asks it first.
+///  * `invalid`   a number out of range, or options that do not fit each other
+Result<void> check_loader_options(const LoaderOptions& options);
+
 class Loader {
  public:
   /// The feed, the data set and what they stand on must outlive the loader. With a state the

@@ -54,7 +54,24 @@ Result<void> check_numbers(std::string_view what, const std::vector<double>& num
   return {};
 }
 
+Error nothing_weighs() {
+  return {Code::invalid, "no sample has a weight: an epoch would be empty"};
+}
+
 }  // namespace
+
+Result<void> check_proportions(const Proportions& proportions, std::size_t sets) {
+  HEADRACE_TRY(check_numbers("repeat", proportions.repeat, sets));
+  HEADRACE_TRY(check_numbers("shares", proportions.shares, sets));
+  if (!proportions.repeat.empty() && !proportions.shares.empty()) {
+    return Error(Code::invalid, "repeat and shares both say how much of each set is drawn",
+                 "give one of them");
+  }
+  const auto& shares = proportions.shares;
+  if (!shares.empty() && std::ranges::all_of(shares, [](double share) { return share == 0; }))
+    return nothing_weighs();
+  return {};
+}
 
 /// Lays the weights on the line, set by set.
 class Selection::Maker {
@@ -72,19 +89,13 @@ class Selection::Maker {
       HEADRACE_TRY(place(set, from, own));
       first += sets_[set];
     }
-    if (size != 0 && end_ == 0)
-      return Error(Code::invalid, "no sample has a weight: an epoch would be empty");
+    if (size != 0 && end_ == 0) return nothing_weighs();
     return Selection(size, std::move(runs_));
   }
 
  private:
   Result<std::uint64_t> samples_of_epoch() const {
-    HEADRACE_TRY(check_numbers("repeat", proportions_.repeat, sets_.size()));
-    HEADRACE_TRY(check_numbers("shares", proportions_.shares, sets_.size()));
-    if (!proportions_.repeat.empty() && !proportions_.shares.empty()) {
-      return Error(Code::invalid, "repeat and shares both say how much of each set is drawn",
-                   "give one of them");
-    }
+    HEADRACE_TRY(check_proportions(proportions_, sets_.size()));
     auto size = static_cast<double>(proportions_.epoch_samples);
     for (std::size_t set = 0; proportions_.epoch_samples == 0 && set < sets_.size(); ++set)
       size += static_cast<double>(sets_[set]) * repeat_of(set);

@@ -35,6 +35,10 @@ struct Proportions {
   bool operator==(const Proportions&) const = default;
 };
 
+/// What of them can be told without the sets themselves.
+///  * `invalid`   a number too few or too many, or out of range; both ways to say how much; nothing
+Result<void> check_proportions(const Proportions& proportions, std::size_t sets);
+
 class Selection {
  public:
   /// Weights are 0, or from 1e-6 to 1e6: smaller and larger ones are refused, not rounded.

@@ -94,6 +94,46 @@ def test_a_local_copy_that_differs_fails_loudly(labelled, labelled_s3, s3_enviro
     assert json.loads(done.stdout)["digests_agree"] is False
 
 
+def test_a_copy_that_alone_is_read_is_proven_by_the_source(labelled, tmp_path):
+    copy = shutil.copytree(labelled, tmp_path / "copy")
+    done = headrace("compare", labelled, "--local", copy, "--modes", "direct", *FAST, "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    proof = result["tables"][0]["sets"][0]["source_set_digest"]
+    assert proof == result["rows"][0]["set_digest"] == sets.set_digest(sets.samples(labelled))
+
+    next(copy.rglob("*.jpg")).write_bytes(sets.picture(999))
+    done = headrace("compare", labelled, "--local", copy, "--modes", "direct", *FAST, "--json")
+    assert done.returncode == 1
+    assert f"the sets differ: {copy}" in done.stderr and str(labelled) in done.stderr
+    assert json.loads(done.stdout)["digests_agree"] is False
+
+    next(copy.rglob("*.jpg")).unlink()
+    done = headrace("compare", labelled, "--local", copy, *FAST, "--json")
+    assert done.returncode == 1 and done.stdout == ""
+    assert "the copy has 99 samples" in done.stderr and "has 100" in done.stderr
+
+
+def test_reading_in_parts_is_a_row_of_its_own_that_shows_what_it_saves(tmp_path):
+    photos = sets.detailed_folder(tmp_path / "photos", 32)
+    arguments = ["compare", photos, "--modes", "direct,keep", "--keep-medium", "ebs-gp3", "--partial-reads",
+                 "--repeats", 1, "--epochs", 3, "--batch", 8]
+    done = headrace(*arguments, "--report", tmp_path / "report.html", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    _, whole, parts = result["rows"]
+    assert [row["partial_reads"] for row in result["rows"]] == [False, False, True]
+    assert whole["keep_medium"] == parts["keep_medium"] == "ebs-gp3"
+    assert whole["order_digests"] == parts["order_digests"]
+    assert 0 < parts["bytes_cache"] < whole["bytes_cache"]
+    saved = [text for text in result["recommendation"]["because"] if text.startswith("In parts: ")]
+    assert len(saved) == 1 and "% less; a later epoch took" in saved[0]
+    assert json.loads((tmp_path / "results.json").read_text()) == result
+    text = headrace(*arguments).stdout
+    assert "keep, in parts" in text and "cache ebs-gp3" in text and "from cache" in text
+    assert "In parts: " in text
+
+
 def test_a_mode_that_fails_is_a_row_and_the_others_still_run(labelled, tmp_path):
     broken = shutil.copytree(labelled, tmp_path / "broken")
     next(broken.rglob("*.jpg")).write_bytes(b"\xff\xd8 no picture")
@@ -129,9 +169,7 @@ def test_a_wrong_experiment_file_is_a_usage_error(text, advice, tmp_path):
 
 
 def test_what_hinders_all_modes_is_said_at_once(labelled, tmp_path):
-    for arguments, words in [((tmp_path / "missing",), "missing"),
-                             ((labelled, "--instance", "p9.huge"), "p9.huge"),
-                             ((labelled, "--prices", tmp_path / "none.yaml"), "none.yaml")]:
+    for arguments, words in [((tmp_path / "missing",), "missing"), ((labelled, "--prices", tmp_path / "none.yaml"), "none.yaml")]:
         done = headrace("compare", *arguments)
         assert done.returncode == 1
         assert words in done.stderr and done.stdout == ""

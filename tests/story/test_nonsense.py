@@ -22,15 +22,6 @@ def test_a_number_that_would_wrap_is_a_usage_error(pictures, arguments):
     assert arguments[0] in refused.stderr
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (("--threads", "100000"), "100000 decode threads"),
-    (("--accelerator", "emulated:1e-300"), "emulated:1e-300")])
-def test_what_no_machine_can_do_is_refused(pictures, arguments, says):
-    refused = headrace("read", pictures, "--no-decode", *arguments)
-    assert refused.returncode == 1
-    assert says in refused.stderr
-
-
 def test_a_result_that_cannot_be_written_is_a_failure(pictures):
     for command in ("inspect", "verify"):
         with open("/dev/full", "w", encoding="ascii") as full:

@@ -83,7 +83,7 @@ def test_an_emulated_accelerator_is_busy_and_slows_the_job(pictures):
     assert result["epochs"][0]["samples_per_second"] <= 61
     for wrong in ["emulated:", "emulated:-1", "gpu", "emulated:fast"]:
         done = headrace("read", pictures, *SMALL, "--accelerator", wrong)
-        assert done.returncode == 1 and "emulated:RATE" in done.stderr
+        assert done.returncode == 2 and "emulated:RATE" in done.stderr
 
 
 def test_tails(pictures):

@@ -163,7 +163,7 @@ def test_what_cannot_be_resumed_is_named(pictures, tmp_path):
     path.write_bytes(path.read_bytes()[:-100])
     damaged = headrace(*command, "--resume")
     assert damaged.returncode == 1 and "corrupt" in damaged.stderr and "last.ckpt" in damaged.stderr
-    assert headrace("train", "--data", pictures[0], "--resume").returncode == 1
+    assert headrace("train", "--data", pictures[0], "--resume").returncode == 2
 
 
 def test_bad_sets_end_in_a_clear_error(pictures, tmp_path):
@@ -173,7 +173,7 @@ def test_bad_sets_end_in_a_clear_error(pictures, tmp_path):
     assert headrace(*arguments(pictures, num_classes=2)).returncode == 1
     wrong = headrace(*arguments(pictures, image_shape="2,8,8"))
     assert wrong.returncode == 2 and "image shape" in wrong.stderr
-    assert headrace(*arguments(pictures, model="resnet21")).returncode == 1
+    assert headrace(*arguments(pictures, model="resnet21")).returncode == 2
 
 
 def free_port() -> int:

@@ -27,12 +27,13 @@
   const optionOf = (table, name) => table.options[table.options.indexOf(name) + 1];
 
   // A mode that ran over several media is told apart by them.
-  const label = (row, rows) => row.mode +
+  const label = (row, rows) => row.mode + (row.partial_reads ? " in parts" : "") +
     (rows.some((other) => other.mode === row.mode && other.medium !== row.medium) ? `, ${row.medium}` : "");
 
   function chosenRow(table) {
     const advice = table.recommendation;
-    return rowsOf(table).find((row) => ok(row) && row.mode === advice.mode && row.format === advice.format);
+    return rowsOf(table).find((row) => ok(row) && row.mode === advice.mode && row.format === advice.format &&
+      row.partial_reads === advice.partial_reads);
   }
 
   // "Time: …" with its first word bold.
@@ -57,7 +58,7 @@
     } else {
       const medium = row.medium === "none" ? "" : `, over ${row.medium}`;
       left.append(
-        h("h1", {}, advice.mode),
+        h("h1", {}, advice.mode + (advice.partial_reads ? " in parts" : "")),
         h("p", { class: "soft" }, `${several ? `on ${row.format}` : row.format}${medium}. `,
           advice.runner_up ? `Runner-up: ${advice.runner_up}.` : ""),
         h("div", { class: "tiles" },
@@ -212,8 +213,8 @@
             print === String ? String(of(row)) : print(of(row))))
         : [h("td", { class: "why", colspan: shown.length },
             row.status === "failed" ? h("b", {}, "failed: ") : "not run: ", row.why)];
-      return h("tr", { class: row === chosen ? "chosen" : "" }, h("td", {}, dot, row.mode),
-        h("td", { class: "left" }, (row.medium === "none" ? "as it is" : row.medium) + (row.fitted.some((input) => input.endsWith(` of ${row.medium}`)) ? " (fitted)" : "")), cells);
+      return h("tr", { class: row === chosen ? "chosen" : "" }, h("td", {}, dot, row.mode + (row.partial_reads ? " in parts" : "")),
+        h("td", { class: "left" }, (row.medium === "none" ? "as it is" : row.medium) + (row.keep_medium === "none" ? "" : `, cache ${row.keep_medium}`) + (row.fitted.some((input) => input.endsWith(` of ${row.medium}`)) ? " (fitted)" : "")), cells);
     });
     return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, head), h("tbody", {}, body)));
   }

@@ -117,9 +117,11 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
 void add_training(CLI::App& app, TrainOptions& options, Words& words) {
   const std::string group = "Training";
   app.add_option("--model", options.learner.model, "resnet18, resnet20 or resnet50")
+      ->check(CLI::IsMember({"resnet18", "resnet20", "resnet50"}))
       ->capture_default_str()
       ->group(group);
   app.add_option("--num-classes", options.learner.classes, "[as many as the data set names]")
+      ->check(CLI::Range(0, 1'000'000))
       ->group(group);
   app.add_option("--epochs", options.data.loader.epochs, "Times that each sample is seen")
       ->check(at_least_one())
@@ -201,6 +203,8 @@ Result<void> check_channels(std::string_view option, std::size_t given,
 
 Result<void> interpret(const Words& words, TrainOptions& options) {
   HEADRACE_TRY(check_rates(options));
+  if (options.resume && options.checkpoint.empty())
+    return Error(Code::invalid, "--resume needs --checkpoint: the folder to resume from");
   options.data.uri = words.sets.front();
   options.data.with.assign(words.sets.begin() + 1, words.sets.end());
   LoaderOptions& loader = options.data.loader;
@@ -232,7 +236,7 @@ Result<void> interpret(const Words& words, TrainOptions& options) {
                 : words.pad     ? Tail::pad
                 : words.wrap    ? Tail::wrap
                                 : Tail::keep;
-  return {};
+  return check_options(options.data);
 }
 
 int report(const Error& error) {

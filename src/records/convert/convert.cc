@@ -352,7 +352,9 @@ std::uint64_t bytes_of(const Dataset& set) {
   return bytes;
 }
 
-Result<void> check(const ConvertOptions& options) {
+}  // namespace
+
+Result<void> check_convert(const ConvertOptions& options) {
   if (!(options.validation >= 0 && options.validation < 1)) {
     return Error(Code::invalid,
                  fmt::format("a share of {} for validation is not from 0 to less than 1",
@@ -363,14 +365,13 @@ Result<void> check(const ConvertOptions& options) {
                  fmt::format("there is no part {} of {}", options.part, options.parts),
                  "parts are numbered from 1: --part 1/4 to --part 4/4");
   }
+  HEADRACE_TRY(find_writer(options));
   return {};
 }
 
-}  // namespace
-
 Result<ConvertReport> convert(Store& source, const Dataset& set, Store& destination,
                               const ConvertOptions& options, const Context& context) {
-  HEADRACE_TRY(check(options));
+  HEADRACE_TRY(check_convert(options));
   HEADRACE_TRY(const WriterKind* kind, find_writer(options));
   HEADRACE_TRY(const auto labels, read_labels(source, set, options, context));
   HEADRACE_TRY(const auto plan, Plan::make(set, options, *kind, labels));

@@ -95,6 +95,10 @@ struct ConvertReport {
   static constexpr std::size_t kListed = 1000;
 };
 
+/// What of the options can be told without a source; `convert` asks it first.
+///  * `invalid`   the format cannot be written, or not so; a part that is none
+Result<void> check_convert(const ConvertOptions& options);
+
 /// With `validation` there are two sets, "train/train" and "validation/validation", whatever the
 /// key. Every object appears whole or not at all.
 ///  * `invalid`   the format cannot be written, or not so; there is such a set already; what was
