@@ -46,6 +46,36 @@ void FillPairs(Entry first, const Entry* seconds, std::size_t size, Entry* out) 
   }
 }
 
+/// The bits that say where values stand.
+constexpr LaneEntry kLanePlaces = LaneEntry{0x7fff} << 16U;
+/// Where a pair's second value may stand.
+constexpr LaneEntry kPairPlaces = LaneEntry{(1U << kMostPairAdvance) - 1} << 16U;
+
+LaneEntry lane_pair(LaneEntry first, LaneEntry second, unsigned step) {
+  const LaneEntry places = (second & kLanePlaces) << step;
+  if (second == 0 || (places & ~kPairPlaces) != 0) return first;
+  return (first & kWithoutSecondValue) + (second & ~kLanePlaces) + places;
+}
+
+void FillLanePairs(LaneEntry first, const LaneEntry* seconds, std::size_t size, LaneEntry* out) {
+  const D64 d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto step = static_cast<unsigned>(first >> 8U & 0x7fU);
+  const auto alone = hn::Set(d, first);
+  const auto shared = hn::Set(d, first & kWithoutSecondValue);
+  const auto where = hn::Set(d, kLanePlaces);
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    const auto second = hn::LoadU(d, seconds + i);
+    const auto places = hn::ShiftLeftSame(hn::And(second, where), static_cast<int>(step));
+    const auto both = hn::Add(hn::Add(shared, hn::AndNot(where, second)), places);
+    const auto fits = hn::Eq(hn::AndNot(hn::Set(d, kPairPlaces), places), hn::Zero(d));
+    const auto none = hn::Eq(second, hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(hn::AndNot(none, fits), both, alone), d, out + i);
+  }
+  for (; i < size; ++i) out[i] = lane_pair(first, seconds[i], step);
+}
+
 }  // namespace headrace::jpeg::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -54,6 +84,7 @@ namespace headrace::jpeg {
 
 HWY_EXPORT(FillValues);
 HWY_EXPORT(FillPairs);
+HWY_EXPORT(FillLanePairs);
 
 void fill_values(Entry first, unsigned shift, std::size_t size, Entry* out) {
   HWY_DYNAMIC_DISPATCH(FillValues)(first, shift, size, out);
@@ -61,6 +92,10 @@ void fill_values(Entry first, unsigned shift, std::size_t size, Entry* out) {
 
 void fill_pairs(Entry first, const Entry* seconds, std::size_t size, Entry* out) {
   HWY_DYNAMIC_DISPATCH(FillPairs)(first, seconds, size, out);
+}
+
+void fill_lane_pairs(LaneEntry first, const LaneEntry* seconds, std::size_t size, LaneEntry* out) {
+  HWY_DYNAMIC_DISPATCH(FillLanePairs)(first, seconds, size, out);
 }
 
 }  // namespace headrace::jpeg

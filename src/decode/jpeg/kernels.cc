@@ -63,31 +63,34 @@ HWY_INLINE Pair minus(const Pair& a, const Pair& b) {
 }
 
 /// ca · a + cb · b in 32 bits, for lanes a and b.
-HWY_INLINE V32 multiply_add_pairs(V16 interleaved, V16 constants) {
+template <class V, class W = hn::Vec<hn::RepartitionToWide<hn::DFromV<V>>>>
+HWY_INLINE W multiply_add_pairs(V interleaved, V constants) {
+  const hn::RepartitionToWide<hn::DFromV<V>> d32;
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || \
     HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
   // On x86 this is one instruction (pmaddwd), which adds neighbours; elsewhere the order is free.
-  V32 unused = hn::Zero(D32());
-  return hn::ReorderWidenMulAccumulate(D32(), interleaved, constants, hn::Zero(D32()), unused);
+  W unused = hn::Zero(d32);
+  return hn::ReorderWidenMulAccumulate(d32, interleaved, constants, hn::Zero(d32), unused);
 #else
-  const V32 a = hn::BitCast(D32(), interleaved);
-  const V32 c = hn::BitCast(D32(), constants);
-  const V32 even =
+  const W a = hn::BitCast(d32, interleaved);
+  const W c = hn::BitCast(d32, constants);
+  const W even =
       hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(a)), hn::ShiftRight<16>(hn::ShiftLeft<16>(c)));
-  const V32 odd = hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(c));
+  const W odd = hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(c));
   return hn::Add(even, odd);
 #endif
 }
 
-HWY_INLINE V16 constants(std::int16_t ca, std::int16_t cb) {
+template <class D>
+HWY_INLINE hn::Vec<D> constants(D d, std::int16_t ca, std::int16_t cb) {
   const auto pair = static_cast<std::int32_t>(
       (static_cast<std::uint32_t>(static_cast<std::uint16_t>(cb)) << 16U) |
       static_cast<std::uint16_t>(ca));
-  return hn::BitCast(D16(), hn::Set(D32(), pair));
+  return hn::BitCast(d, hn::Set(hn::RepartitionToWide<D>(), pair));
 }
 
 HWY_INLINE Pair rotate(V16 a, V16 b, std::int16_t ca, std::int16_t cb) {
-  const V16 k = constants(ca, cb);
+  const V16 k = constants(D16(), ca, cb);
   return {multiply_add_pairs(hn::InterleaveLower(D16(), a, b), k),
           multiply_add_pairs(hn::InterleaveUpper(D16(), a, b), k)};
 }
@@ -279,15 +282,14 @@ HWY_INLINE Rgb8 ycc_lanes(const std::uint8_t* y8, const std::uint8_t* cb8,
   const auto blue = hn::Add(hn::Add(y, hn::Add(cb, cb)), fraction<-14942>(cb));  // - 0.22800
   // green: -0.34414 cb + 0.28586 cr in 32 bits, then - cr
   const auto half = hn::Set(d32, 1 << 15);
-  const auto low = hn::InterleaveLower(d, cb, cr), high = hn::InterleaveUpper(d, cb, cr);
+  const auto factors = constants(d, -22554, 18734);
   const auto green_part = [&](hn::Vec<D16W> pair) HWY_ATTR {
-    const auto p = hn::BitCast(d32, pair);
-    const auto b = hn::ShiftRight<16>(hn::ShiftLeft<16>(p)), r = hn::ShiftRight<16>(p);
-    const auto sum = hn::Add(hn::Mul(b, hn::Set(d32, -22554)), hn::Mul(r, hn::Set(d32, 18734)));
-    return hn::ShiftRight<16>(hn::Add(sum, half));
+    return hn::ShiftRight<16>(hn::Add(multiply_add_pairs(pair, factors), half));
   };
+  const auto low = green_part(hn::InterleaveLower(d, cb, cr));
+  const auto high = green_part(hn::InterleaveUpper(d, cb, cr));
   const auto green =
-      hn::Add(y, hn::Sub(hn::ReorderDemote2To(d, green_part(low), green_part(high)), cr));
+      hn::Add(y, hn::Sub(hn::ReorderDemote2To(d, low, high), cr));
   return {hn::DemoteTo(d8, red), hn::DemoteTo(d8, green), hn::DemoteTo(d8, blue)};
 }
 

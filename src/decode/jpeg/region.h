@@ -14,6 +14,7 @@
 
 #include "headrace/base/bytes.h"
 #include "headrace/decode/jpeg/headers.h"
+#include "headrace/decode/jpeg/lanes.h"
 #include "headrace/decode/jpeg/needed.h"
 #include "headrace/decode/jpeg/scan.h"
 #include "headrace/decode/jpeg/seek_index.h"
@@ -105,6 +106,11 @@ class RegionDecoder {
   void lay_out(const Box& box, std::uint32_t grain);
   bool build_tables();
   void plan_blocks();
+  bool decode_by_streams(const SeekIndex& index, const Box& box, const Target& target);
+  bool decode_by_lanes(const SeekIndex& index, const Box& box, const Target& target);
+  void plan_lanes(LaneJob& job);
+  bool add_stretches(const SeekIndex& index, std::uint32_t mcu_row, std::int16_t* out,
+                     std::size_t& used);
   bool read_stretch(const SeekIndex& index, std::uint32_t mcu_row, std::size_t& used,
                     StreamRow& row);
   void sum_dc(const Checkpoint& begin, std::int16_t* coefficients) const;
@@ -130,6 +136,11 @@ class RegionDecoder {
   std::array<BlockTables, 3> tables_;  ///< for `decode_indexed`
   std::array<const BlockTables*, 3> tables_of_{};  ///< of each component
   std::vector<BlockPlan> plan_;
+  std::vector<LaneEntry> lane_entries_;  ///< the same for lanes, where there are any
+  std::array<LaneTables, 3> lane_tables_;
+  std::vector<LaneBlock> lane_row_;
+  std::vector<LaneStretch> stretches_;
+  Arena band_;                       ///< coefficients of several MCU rows
   std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros
   std::vector<std::uint8_t> cb_line_, cr_line_, grey_;
   std::array<std::vector<std::uint8_t>, 3> colours_;  ///< one finished row, if planes are asked for

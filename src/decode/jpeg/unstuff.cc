@@ -3,9 +3,14 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headrace/decode/jpeg/unstuff.cc"
+#define HWY_WANT_AVX3_DL
 #include <hwy/foreach_target.h>  // compiles this file once for each target; must come first
 //
 #include <hwy/highway.h>
+
+#if HWY_TARGET == HWY_AVX3_DL
+#include "headrace/decode/jpeg/unstuff_avx512-inl.h"
+#else
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::jpeg::HWY_NAMESPACE {
@@ -44,6 +49,8 @@ Unstuffed Unstuff(const std::uint8_t* from, const std::uint8_t* end, std::uint8_
 
 }  // namespace headrace::jpeg::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+#endif  // HWY_AVX3_DL
 
 #if HWY_ONCE
 namespace headrace::jpeg {

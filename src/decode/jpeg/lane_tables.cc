@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/decode/jpeg/lane_tables.h"
+
+#include <algorithm>
+
+#include "headrace/decode/jpeg/entries.h"
+#include "headrace/decode/jpeg/pair_tables.h"
+
+namespace headrace::jpeg {
+namespace {
+
+constexpr std::uint32_t kMostAdvance = 15;  // of a single value: its place has a bit in the entry
+
+/// A symbol that the look holds whole, without its value.
+constexpr LaneEntry whole(Symbol symbol, bool ac) {
+  const std::uint32_t step = advance(symbol, ac);
+  const LaneEntry entry = (symbol.length + value_bits(symbol, ac)) | step << 8U;
+  const bool has_value = !ac || value_bits(symbol, ac) != 0;
+  return has_value ? entry | kFirstValue | LaneEntry{1} << (15 + step) : entry;
+}
+
+constexpr LaneEntry long_way(Symbol symbol, bool ac) {
+  const std::uint32_t size = value_bits(symbol, ac);
+  const std::uint32_t step = advance(symbol, ac);
+  if (symbol.length + size > kMostLongBits || size == 0 || step > kMostLongAdvance) {
+    return kLongerWay;
+  }
+  return kLongWay | whole(symbol, ac) << 32U | LaneEntry{size - 1} << (64 - kSizeBits);
+}
+
+/// Codes ascend, so the entries are written from the first to the last.
+void fill_singles(const HuffmanCode& code, bool ac, LaneEntry* entries) {
+  const HuffmanSpec& spec = code.spec();
+  LaneEntry* to = entries;
+  std::size_t index = 0;
+  for (unsigned length = 1; length <= kLaneLookBits; ++length) {
+    for (unsigned i = 0; i < spec.counts[length]; ++i) {
+      const Symbol symbol{static_cast<std::uint8_t>(length), spec.symbols[index++]};
+      const std::uint32_t bits = value_bits(symbol, ac);
+      const bool fits = length + bits <= kLaneLookBits;
+      if (!fits || (bits != 0 && advance(symbol, ac) > kMostAdvance)) {
+        to = std::fill_n(to, std::size_t{1} << (kLaneLookBits - length), long_way(symbol, ac));
+        continue;
+      }
+      const unsigned spare = kLaneLookBits - length - bits;
+      if (bits == 0) {
+        to = std::fill_n(to, std::size_t{1} << spare, whole(symbol, ac));
+        continue;
+      }
+      const auto with = [&](std::int32_t value) {
+        return whole(symbol, ac) | LaneEntry{static_cast<std::uint16_t>(value)} << 32U;
+      };
+      const std::size_t half = std::size_t{1} << (bits - 1 + spare);  // negative, then positive
+      fill_values(with(extend(0, bits)), spare, half, to);
+      fill_values(with(extend(1U << (bits - 1), bits)), spare, half, to + half);
+      to += 2 * half;
+    }
+  }
+  std::fill(to, entries + kLaneTable, kLongerWay);
+}
+
+constexpr std::uint32_t bits_of(LaneEntry entry) { return entry & 63U; }
+
+/// What the look's bits behind a first symbol give as a second one, for each number of bits that
+/// the look still has; 0 if they are too few.
+class Seconds {
+ public:
+  explicit Seconds(const LaneEntry* singles) : singles_(singles) {}
+
+  /// For all that `left` bits can be.
+  const LaneEntry* of(unsigned left) {
+    LaneEntry* const list = lists_.data() + (std::size_t{1} << left);
+    if ((made_ >> left & 1U) != 0) return list;
+    made_ |= 1U << left;
+    for (std::size_t i = 0; i < std::size_t{1} << left; ++i) {
+      const LaneEntry entry = singles_[i << (kLaneLookBits - left)];
+      const std::uint32_t bits = bits_of(entry);
+      const LaneEntry value = (entry >> 32U & 0xffffU) << 48U | (entry & kFirstValue) << 16U;
+      list[i] = bits == 0 || bits > left ? 0 : (entry & 0x7fff7f3fU) | value;
+    }
+    return list;
+  }
+
+ private:
+  const LaneEntry* singles_;
+  unsigned made_ = 0;  // a bit for each list
+  std::array<LaneEntry, kLaneTable> lists_;
+};
+
+/// Where the look holds a whole AC symbol behind a first value, both become one entry.
+void add_seconds(Seconds& seconds, const LaneEntry* singles, LaneEntry* out) {
+  for (std::size_t at = 0; at < kLaneTable;) {
+    const LaneEntry first = singles[at];
+    const std::uint32_t taken = bits_of(first);
+    if (taken == 0) {
+      out[at++] = first;
+      continue;
+    }
+    const std::size_t alike = kLaneTable >> taken;  // entries that begin with this symbol
+    const auto step = static_cast<std::uint32_t>(first >> 8U & 127U);
+    if (alike < 4 || (first & kFirstValue) == 0 || step > kMostPairAdvance) {
+      std::copy_n(singles + at, alike, out + at);
+    } else {
+      fill_lane_pairs(first, seconds.of(kLaneLookBits - taken), alike, out + at);
+    }
+    at += alike;
+  }
+}
+
+}  // namespace
+
+bool LaneTables::build(const HuffmanSpec& dc, const HuffmanSpec& ac, LaneEntry* out) {
+  if (dc_code_.is(dc) && ac_code_.is(ac)) return true;
+  if (!dc_code_.build(dc) || !ac_code_.build(ac)) return false;
+  LaneEntry* const singles = out + kAcSingles * kLaneTable;
+  LaneEntry* const first = out + kDc * kLaneTable;
+  fill_singles(ac_code_, true, singles);
+  Seconds seconds(singles);
+  add_seconds(seconds, singles, out + kAcPairs * kLaneTable);
+  std::array<LaneEntry, kLaneTable> dc_singles;
+  fill_singles(dc_code_, false, dc_singles.data());
+  add_seconds(seconds, dc_singles.data(), first);
+  return true;
+}
+
+}  // namespace headrace::jpeg

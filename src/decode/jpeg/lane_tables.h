@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file Huffman tables for lanes.h: one look at the next bits gives up to two symbols, and all that
+/// they change in a block, as fields that vectors add and shift.
+///
+/// Immutable once built; thread-safe. Codes as in ITU-T T.81, annex C; values as in F.1.2.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "headrace/decode/jpeg/huffman.h"
+
+namespace headrace::jpeg {
+
+/// What the next kLaneLookBits bits say, where p counts the block's coefficients so far:
+///   bits 0–5    bits that all its symbols take; 0: the lane waits for the long way
+///   bit 6       long way: the code is known, its value lies beyond the look; see below
+///   bit 7       longer way: the code itself is too long, or there is none
+///   bits 8–14   by how much all of them advance p; the end of a block: by 64
+///   bit 15      a first value is there          31      and a second one
+///   bits 16–30  bit a - 1 for each value: at p + a - 1 it stands
+///   bits 32–47  the first value                 48–63   the second
+/// For the long way bits 0–27 stand in 32–59, and those of the value less one in 60–63.
+using LaneEntry = std::uint64_t;
+inline constexpr unsigned kLaneLookBits = 12;
+inline constexpr std::size_t kLaneTable = std::size_t{1} << kLaneLookBits;
+inline constexpr LaneEntry kLongWay = 1U << 6U, kLongerWay = 1U << 7U;
+inline constexpr LaneEntry kFirstValue = 1U << 15U, kSecondValue = LaneEntry{1} << 31U;
+inline constexpr unsigned kSizeBits = 4;
+/// Further on no value of the long way stands: those go the longer one.
+inline constexpr std::uint32_t kMostLongAdvance = 12;
+inline constexpr LaneEntry kLongPlaces = (1U << kMostLongAdvance) - 1;
+/// A pair of values advances p by so much at most, so from here on only single symbols are looked
+/// up: else a second one might belong to the next block.
+inline constexpr std::uint32_t kMostPairAdvance = 8;
+inline constexpr std::uint32_t kSinglesFrom = 64 - kMostPairAdvance;
+/// Code and value of the long way together: what is left of a window of 57 bits is enough for
+/// three more looks.
+inline constexpr std::uint32_t kMostLongBits = 57 - 3 * kLaneLookBits;
+
+/// The tables that a component's blocks are read by, side by side as lanes look them up.
+class LaneTables {
+ public:
+  enum Part : std::size_t { kDc, kAcPairs, kAcSingles, kParts };
+
+  /// False if the code lengths contradict each other. Nothing is done if nothing has changed:
+  /// many pictures of a set share their tables. `out` has kParts · kLaneTable entries.
+  bool build(const HuffmanSpec& dc, const HuffmanSpec& ac, LaneEntry* out);
+  const HuffmanCode& code(bool ac) const { return ac ? ac_code_ : dc_code_; }
+
+ private:
+  HuffmanCode dc_code_, ac_code_;
+};
+
+}  // namespace headrace::jpeg
