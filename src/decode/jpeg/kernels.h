@@ -13,9 +13,29 @@
 
 namespace headrace::jpeg {
 
-/// Coefficients of four horizontal neighbours: row r of block b at [r * 32 + b * 8].
+/// Coefficients of four horizontal neighbours. What the inverse DCT multiplies together lies
+/// together: line i of block b is the eight values at [i * 32 + b * 8], two rows (0 and 4, 2 and 6,
+/// 1 and 7, 3 and 5) by turns, of columns 0 4 2 6 in one line, of 1 7 3 5 in the next.
 inline constexpr std::size_t kGroupBlocks = 4;
 inline constexpr std::size_t kGroupSize = 256;
+/// Which of a block's 64 values this coefficient is, line by line.
+constexpr std::size_t place_in_block(std::size_t row, std::size_t column) {
+  constexpr std::array<std::uint8_t, 8> kPairOfRow = {0, 2, 1, 3, 0, 3, 1, 2};
+  constexpr std::array<std::uint8_t, 8> kPlaceOfColumn = {0, 4, 2, 6, 1, 7, 3, 5};
+  const std::size_t place = kPlaceOfColumn[column];
+  return kPairOfRow[row] * 16 + place / 4 * 8 + place % 4 * 2 + (row >= 4 ? 1 : 0);
+}
+/// The same in a group, of its first block.
+constexpr std::size_t place_in_group(std::size_t row, std::size_t column) {
+  const std::size_t place = place_in_block(row, column);
+  return place / 8 * 32 + place % 8;
+}
+/// Quantisation factors in natural order, in the order of the coefficients.
+constexpr std::array<std::uint16_t, 64> in_block_order(const std::array<std::uint16_t, 64>& quant) {
+  std::array<std::uint16_t, 64> out{};
+  for (std::size_t i = 0; i < 64; ++i) out[place_in_block(i / 8, i % 8)] = quant[i];
+  return out;
+}
 /// Where the block of this column begins in a row of blocks.
 constexpr std::size_t block_offset(std::size_t column) {
   return column / kGroupBlocks * kGroupSize + column % kGroupBlocks * 8;
@@ -25,7 +45,7 @@ constexpr std::size_t block_offset(std::size_t column) {
 inline constexpr std::size_t kRowSlack = 64;
 
 namespace scalar {
-/// Dequantises and transforms four blocks; writes 8 rows of 32 samples.
+/// Dequantises and transforms four blocks; writes 8 rows of 32 samples. `quant` is in_block_order.
 void idct_group(const std::int16_t* coefficients, const std::uint16_t* quant, std::uint8_t* out,
                 std::size_t stride);
 /// Fancy upsampling of `count` samples to 2 × count. Reads in[-1] and in[count]; at a picture's

@@ -46,9 +46,9 @@ void idct_block(const std::int16_t* coefficients, const std::uint16_t* quant, st
   bool only_first_row = true;
   for (std::size_t row = 0; row < 8; ++row) {
     for (std::size_t column = 0; column < 8; ++column) {
-      const std::int16_t c = coefficients[row * 32 + column];
+      const std::int16_t c = coefficients[place_in_group(row, column)];
       only_first_row = only_first_row && (row == 0 || c == 0);
-      block[row * 8 + column] = wrap16(c * quant[row * 8 + column]);
+      block[row * 8 + column] = wrap16(c * quant[place_in_block(row, column)]);
     }
   }
   if (only_first_row) {  // the reference's shortcut: it wraps where the general way saturates

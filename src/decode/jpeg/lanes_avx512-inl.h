@@ -73,14 +73,15 @@ struct Tables {
   Vector next;    ///< the slot behind each
 };
 
-/// For each coefficient in natural order, where the zigzag has it.
+/// For each coefficient in the order of the inverse DCT, where the zigzag has it.
 struct Zigzag {
   alignas(64) std::uint16_t at[2][32] = {};
 };
 constexpr Zigzag make_zigzag() {
   Zigzag zigzag;
   for (std::uint16_t k = 0; k < 64; ++k) {
-    zigzag.at[kNaturalOrder[k] / 32][kNaturalOrder[k] % 32] = k;
+    const std::size_t place = place_in_block(kNaturalOrder[k] / 8U, kNaturalOrder[k] % 8U);
+    zigzag.at[place / 32][place % 32] = k;
   }
   return zigzag;
 }
@@ -361,19 +362,19 @@ class Lanes {
     lane.values += std::popcount(places);
     --lane.left;
     std::int16_t* const out = lane.out + block.out;
-    const Vector rows0 = _mm512_permutex2var_epi16(a, _mm512_load_si512(kZigzag.at[0]), b);
-    const Vector rows4 = _mm512_permutex2var_epi16(a, _mm512_load_si512(kZigzag.at[1]), b);
+    const Vector upper_lines = _mm512_permutex2var_epi16(a, _mm512_load_si512(kZigzag.at[0]), b);
+    const Vector lower_lines = _mm512_permutex2var_epi16(a, _mm512_load_si512(kZigzag.at[1]), b);
     const auto put = [&](int row, __m128i x) {
       _mm_store_si128(reinterpret_cast<__m128i*>(out + row * 32), x);
     };
-    put(0, _mm512_castsi512_si128(rows0));
-    put(1, _mm512_extracti32x4_epi32(rows0, 1));
-    put(2, _mm512_extracti32x4_epi32(rows0, 2));
-    put(3, _mm512_extracti32x4_epi32(rows0, 3));
-    put(4, _mm512_castsi512_si128(rows4));
-    put(5, _mm512_extracti32x4_epi32(rows4, 1));
-    put(6, _mm512_extracti32x4_epi32(rows4, 2));
-    put(7, _mm512_extracti32x4_epi32(rows4, 3));
+    put(0, _mm512_castsi512_si128(upper_lines));
+    put(1, _mm512_extracti32x4_epi32(upper_lines, 1));
+    put(2, _mm512_extracti32x4_epi32(upper_lines, 2));
+    put(3, _mm512_extracti32x4_epi32(upper_lines, 3));
+    put(4, _mm512_castsi512_si128(lower_lines));
+    put(5, _mm512_extracti32x4_epi32(lower_lines, 1));
+    put(6, _mm512_extracti32x4_epi32(lower_lines, 2));
+    put(7, _mm512_extracti32x4_epi32(lower_lines, 3));
     out[0] = dc;
   }
 

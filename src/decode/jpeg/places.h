@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "headrace/decode/jpeg/headers.h"
+#include "headrace/decode/jpeg/kernels.h"
 #include "headrace/decode/jpeg/pair_tables.h"
 
 namespace headrace::jpeg {
@@ -20,7 +21,7 @@ constexpr Places make_places() {
   Places places;
   for (std::size_t k = 0; k < places.offset.size(); ++k) {
     const unsigned natural = kNaturalOrder[k >= 1 && k <= 64 ? k - 1 : 63];
-    places.offset[k] = static_cast<std::uint16_t>(natural / 8 * 32 + natural % 8);
+    places.offset[k] = static_cast<std::uint16_t>(place_in_group(natural / 8, natural % 8));
   }
   return places;
 }

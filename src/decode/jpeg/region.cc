@@ -25,7 +25,7 @@ std::string_view RegionDecoder::open(ByteSpan bytes, std::span<const ByteRun> th
     plane.v = c.v;
     plane.width = divide_up(headers_.width * c.h, h);
     plane.height = divide_up(headers_.height * c.v, v);
-    plane.quant = headers_.quant[c.quant];
+    plane.quant = in_block_order(headers_.quant[c.quant]);
   }
   return {};
 }
