@@ -9,23 +9,23 @@
 namespace headrace::jpeg {
 namespace {
 
-constexpr std::uint32_t kMostAdvance = 15;  // of a single value: its place has a bit in the entry
+using F = LaneField;
 
 /// A symbol that the look holds whole, without its value.
 constexpr LaneEntry whole(Symbol symbol, bool ac) {
   const std::uint32_t step = advance(symbol, ac);
-  const LaneEntry entry = (symbol.length + value_bits(symbol, ac)) | step << 8U;
-  const bool has_value = !ac || value_bits(symbol, ac) != 0;
-  return has_value ? entry | kFirstValue | LaneEntry{1} << (15 + step) : entry;
+  const LaneEntry bits = symbol.length + value_bits(symbol, ac);
+  const LaneEntry entry = bits | LaneEntry{step} << F::kAdvance | bits << F::kBitsAgain;
+  if (ac && value_bits(symbol, ac) == 0) return entry;
+  return entry | LaneEntry{1} << F::kFirst | LaneEntry{1} << (F::kPlaces + step - 1);
 }
 
 constexpr LaneEntry long_way(Symbol symbol, bool ac) {
   const std::uint32_t size = value_bits(symbol, ac);
-  const std::uint32_t step = advance(symbol, ac);
-  if (symbol.length + size > kMostLongBits || size == 0 || step > kMostLongAdvance) {
-    return kLongerWay;
-  }
-  return kLongWay | whole(symbol, ac) << 32U | LaneEntry{size - 1} << (64 - kSizeBits);
+  const LaneEntry bits = symbol.length + size;
+  if (bits > kMostLongBits || size == 0) return F::kLongerWay;
+  return F::kLongWay | LaneEntry{advance(symbol, ac)} << F::kLongAdvance | bits << F::kLongBits |
+         LaneEntry{size - 1} << F::kLongSize;
 }
 
 /// Codes ascend, so the entries are written from the first to the last.
@@ -38,7 +38,7 @@ void fill_singles(const HuffmanCode& code, bool ac, LaneEntry* entries) {
       const Symbol symbol{static_cast<std::uint8_t>(length), spec.symbols[index++]};
       const std::uint32_t bits = value_bits(symbol, ac);
       const bool fits = length + bits <= kLaneLookBits;
-      if (!fits || (bits != 0 && advance(symbol, ac) > kMostAdvance)) {
+      if (!fits || (bits != 0 && advance(symbol, ac) > F::kPlaceBits)) {
         to = std::fill_n(to, std::size_t{1} << (kLaneLookBits - length), long_way(symbol, ac));
         continue;
       }
@@ -48,15 +48,16 @@ void fill_singles(const HuffmanCode& code, bool ac, LaneEntry* entries) {
         continue;
       }
       const auto with = [&](std::int32_t value) {
-        return whole(symbol, ac) | LaneEntry{static_cast<std::uint16_t>(value)} << 32U;
+        const auto field = static_cast<LaneEntry>(value) & ((1U << F::kValueBits) - 1);
+        return whole(symbol, ac) | field << (F::kFirst + 1);
       };
       const std::size_t half = std::size_t{1} << (bits - 1 + spare);  // negative, then positive
-      fill_values(with(extend(0, bits)), spare, half, to);
-      fill_values(with(extend(1U << (bits - 1), bits)), spare, half, to + half);
+      fill_lane_values(with(extend(0, bits)), spare, half, to);
+      fill_lane_values(with(extend(1U << (bits - 1), bits)), spare, half, to + half);
       to += 2 * half;
     }
   }
-  std::fill(to, entries + kLaneTable, kLongerWay);
+  std::fill(to, entries + kLaneTable, F::kLongerWay);
 }
 
 constexpr std::uint32_t bits_of(LaneEntry entry) { return entry & 63U; }
@@ -75,8 +76,8 @@ class Seconds {
     for (std::size_t i = 0; i < std::size_t{1} << left; ++i) {
       const LaneEntry entry = singles_[i << (kLaneLookBits - left)];
       const std::uint32_t bits = bits_of(entry);
-      const LaneEntry value = (entry >> 32U & 0xffffU) << 48U | (entry & kFirstValue) << 16U;
-      list[i] = bits == 0 || bits > left ? 0 : (entry & 0x7fff7f3fU) | value;
+      const LaneEntry value = entry >> F::kFirst << F::kSecond;
+      list[i] = bits == 0 || bits > left ? 0 : value | (entry & ((LaneEntry{1} << F::kFirst) - 1));
     }
     return list;
   }
@@ -97,8 +98,8 @@ void add_seconds(Seconds& seconds, const LaneEntry* singles, LaneEntry* out) {
       continue;
     }
     const std::size_t alike = kLaneTable >> taken;  // entries that begin with this symbol
-    const auto step = static_cast<std::uint32_t>(first >> 8U & 127U);
-    if (alike < 4 || (first & kFirstValue) == 0 || step > kMostPairAdvance) {
+    const bool has_value = (first >> F::kFirst & 1U) != 0;
+    if (alike < 4 || !has_value || (first >> F::kAdvance & 127U) > kMostPairAdvance) {
       std::copy_n(singles + at, alike, out + at);
     } else {
       fill_lane_pairs(first, seconds.of(kLaneLookBits - taken), alike, out + at);

@@ -18,21 +18,21 @@ namespace headrace::jpeg {
 ///   bit 6       long way: the code is known, its value lies beyond the look; see below
 ///   bit 7       longer way: the code itself is too long, or there is none
 ///   bits 8–14   by how much all of them advance p; the end of a block: by 64
-///   bit 15      a first value is there          31      and a second one
-///   bits 16–30  bit a - 1 for each value: at p + a - 1 it stands
-///   bits 32–47  the first value                 48–63   the second
-/// For the long way bits 0–27 stand in 32–59, and those of the value less one in 60–63.
+///   bits 16–21  bits 0–5 again
+///   bits 22–34  bit a - 1 for each value: at p + a - 1 it stands
+///   bit 35      a first value is there, in bits 36–47, signed; 51: a second one, in 52–63
+/// For the long way bits 8–21 stand in 36–49, and how many bits the value has, less one, in 52–55.
 using LaneEntry = std::uint64_t;
 inline constexpr unsigned kLaneLookBits = 12;
 inline constexpr std::size_t kLaneTable = std::size_t{1} << kLaneLookBits;
-inline constexpr LaneEntry kLongWay = 1U << 6U, kLongerWay = 1U << 7U;
-inline constexpr LaneEntry kFirstValue = 1U << 15U, kSecondValue = LaneEntry{1} << 31U;
-inline constexpr unsigned kSizeBits = 4;
-/// Further on no value of the long way stands: those go the longer one.
-inline constexpr std::uint32_t kMostLongAdvance = 12;
-inline constexpr LaneEntry kLongPlaces = (1U << kMostLongAdvance) - 1;
-/// A pair of values advances p by so much at most, so from here on only single symbols are looked
-/// up: else a second one might belong to the next block.
+struct LaneField {
+  static constexpr unsigned kAdvance = 8, kBitsAgain = 16, kPlaces = 22, kPlaceBits = 13;
+  static constexpr unsigned kFirst = 35, kSecond = 51, kValueBits = 12;
+  static constexpr unsigned kLongAdvance = 36, kLongBits = 44, kLongSize = 52;
+  static constexpr LaneEntry kLongWay = 1U << 6U, kLongerWay = 1U << 7U;
+};
+/// A pair of values advances p by so much at most, and from so many coefficients on only single
+/// symbols are looked up: else a second one might belong to the next block.
 inline constexpr std::uint32_t kMostPairAdvance = 8;
 inline constexpr std::uint32_t kSinglesFrom = 64 - kMostPairAdvance;
 /// Code and value of the long way together: what is left of a window of 57 bits is enough for
