@@ -47,23 +47,26 @@ HWY_INLINE hn::Vec<D16W> load16(const std::uint8_t* from) {
   return hn::PromoteTo(D16W(), hn::LoadU(D8H(), from));
 }
 
+/// Bytes of even, then of odd places, by turns. Both are below 256, so a word holds one of each.
+HWY_INLINE void store_by_turns(hn::Vec<D16W> even, hn::Vec<D16W> odd, std::uint8_t* out) {
+  const hn::Repartition<std::uint8_t, D16W> d8;
+  hn::StoreU(hn::BitCast(d8, hn::Or(even, hn::ShiftLeft<8>(odd))), d8, out);
+}
+
 void UpsampleH2V1(const std::uint8_t* in, std::uint8_t* out, std::size_t count) {
   const D16W d;
-  const D8H d8;
   for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
     const auto here = load16(in + i);
     const auto three = hn::Add(here, hn::Add(here, here));
     const auto left = hn::Add(hn::Add(three, load16(in + i - 1)), hn::Set(d, 1));
     const auto right = hn::Add(hn::Add(three, load16(in + i + 1)), hn::Set(d, 2));
-    hn::StoreInterleaved2(hn::DemoteTo(d8, hn::ShiftRight<2>(left)),
-                          hn::DemoteTo(d8, hn::ShiftRight<2>(right)), d8, out + 2 * i);
+    store_by_turns(hn::ShiftRight<2>(left), hn::ShiftRight<2>(right), out + 2 * i);
   }
 }
 
 void UpsampleH2V2(const std::uint8_t* near, const std::uint8_t* far, std::uint8_t* out,
                   std::size_t count) {
   const D16W d;
-  const D8H d8;
   const auto column = [&](std::ptrdiff_t i) HWY_ATTR {
     const auto n = load16(near + i);
     return hn::Add(hn::Add(n, hn::Add(n, n)), load16(far + i));
@@ -74,8 +77,7 @@ void UpsampleH2V2(const std::uint8_t* near, const std::uint8_t* far, std::uint8_
     const auto three = hn::Add(here, hn::Add(here, here));
     const auto left = hn::Add(hn::Add(three, column(at - 1)), hn::Set(d, 8));
     const auto right = hn::Add(hn::Add(three, column(at + 1)), hn::Set(d, 7));
-    hn::StoreInterleaved2(hn::DemoteTo(d8, hn::ShiftRight<4>(left)),
-                          hn::DemoteTo(d8, hn::ShiftRight<4>(right)), d8, out + 2 * i);
+    store_by_turns(hn::ShiftRight<4>(left), hn::ShiftRight<4>(right), out + 2 * i);
   }
 }
 
@@ -88,40 +90,74 @@ HWY_INLINE hn::Vec<D16W> fraction(hn::Vec<D16W> x) {
   return hn::ShiftRight<1>(hn::Add(product, hn::Set(d, 1)));
 }
 
-struct Rgb8 {
-  hn::Vec<D8H> red, green, blue;
-};
+// Pixels in two halves of words, as unpacking bytes leaves them; packing puts them together again.
+using D8W = hn::Repartition<std::uint8_t, D16W>;
+using V8 = hn::Vec<D8W>;
+using V16W = hn::Vec<D16W>;
 
-HWY_INLINE Rgb8 ycc_lanes(const std::uint8_t* y8, const std::uint8_t* cb8,
-                          const std::uint8_t* cr8) {
+struct Halves {
+  V16W low, high;
+};
+HWY_INLINE Halves unpacked(const std::uint8_t* from, int less) {
+  const D8W d8;
+  const D16W d;
+  const auto bytes = hn::LoadU(d8, from);
+  const auto zero = hn::Zero(d8);
+  const auto offset = hn::Set(d, static_cast<std::int16_t>(less));
+  return {hn::Sub(hn::BitCast(d, hn::InterleaveLower(d8, bytes, zero)), offset),
+          hn::Sub(hn::BitCast(d, hn::InterleaveUpper(d8, bytes, zero)), offset)};
+}
+/// Saturated to 0 … 255.
+HWY_INLINE V8 packed(V16W low, V16W high) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return V8{_mm512_packus_epi16(low.raw, high.raw)};  // Highway 1.0.3 has it for words only
+#elif HWY_TARGET == HWY_AVX2
+  return V8{_mm256_packus_epi16(low.raw, high.raw)};
+#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+  return V8{_mm_packus_epi16(low.raw, high.raw)};
+#else
+  const hn::Half<D8W> half;
+  return hn::Combine(D8W(), hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+#endif
+}
+
+struct Rgb16 {
+  V16W red, green, blue;
+};
+HWY_INLINE Rgb16 to_rgb(V16W y, V16W cb, V16W cr) {
   const D16W d;
   const hn::RepartitionToWide<D16W> d32;
-  const D8H d8;
-  const auto y = load16(y8);
-  const auto cb = hn::Sub(load16(cb8), hn::Set(d, 128));
-  const auto cr = hn::Sub(load16(cr8), hn::Set(d, 128));
   const auto red = hn::Add(hn::Add(y, cr), fraction<26345>(cr));                 // + 0.40200
   const auto blue = hn::Add(hn::Add(y, hn::Add(cb, cb)), fraction<-14942>(cb));  // - 0.22800
   // green: -0.34414 cb + 0.28586 cr in 32 bits, then - cr
   const auto half = hn::Set(d32, 1 << 15);
   const auto factors = constants(d, -22554, 18734);
-  const auto green_part = [&](hn::Vec<D16W> pair) HWY_ATTR {
-    return hn::ShiftRight<16>(hn::Add(multiply_add_pairs(pair, factors), half));
+  const auto green_part = [&](V16W pairs) HWY_ATTR {
+    return hn::ShiftRight<16>(hn::Add(multiply_add_pairs(pairs, factors), half));
   };
   const auto low = green_part(hn::InterleaveLower(d, cb, cr));
   const auto high = green_part(hn::InterleaveUpper(d, cb, cr));
-  const auto green =
-      hn::Add(y, hn::Sub(hn::ReorderDemote2To(d, low, high), cr));
-  return {hn::DemoteTo(d8, red), hn::DemoteTo(d8, green), hn::DemoteTo(d8, blue)};
+  const auto green = hn::Add(y, hn::Sub(hn::ReorderDemote2To(d, low, high), cr));
+  return {red, green, blue};
+}
+
+struct Rgb8 {
+  V8 red, green, blue;
+};
+HWY_INLINE Rgb8 ycc_lanes(const std::uint8_t* y8, const std::uint8_t* cb8,
+                          const std::uint8_t* cr8) {
+  const Halves y = unpacked(y8, 0), cb = unpacked(cb8, 128), cr = unpacked(cr8, 128);
+  const Rgb16 low = to_rgb(y.low, cb.low, cr.low), high = to_rgb(y.high, cb.high, cr.high);
+  return {packed(low.red, high.red), packed(low.green, high.green), packed(low.blue, high.blue)};
 }
 
 HWY_INLINE void store_interleaved(const Rgb8& pixels, std::uint8_t* rgb) {
-  hn::StoreInterleaved3(pixels.red, pixels.green, pixels.blue, D8H(), rgb);
+  hn::StoreInterleaved3(pixels.red, pixels.green, pixels.blue, D8W(), rgb);
 }
 
 void YccToRgb(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
               std::uint8_t* rgb, std::size_t count) {
-  const std::size_t lanes = hn::Lanes(D16W());
+  const std::size_t lanes = hn::Lanes(D8W());
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     store_interleaved(ycc_lanes(y + i, cb + i, cr + i), rgb + 3 * i);
@@ -134,11 +170,11 @@ void YccToRgb(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t*
 
 void YccToPlanes(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
                  std::uint8_t* red, std::uint8_t* green, std::uint8_t* blue, std::size_t count) {
-  for (std::size_t i = 0; i < count; i += hn::Lanes(D16W())) {
+  for (std::size_t i = 0; i < count; i += hn::Lanes(D8W())) {
     const Rgb8 pixels = ycc_lanes(y + i, cb + i, cr + i);
-    hn::StoreU(pixels.red, D8H(), red + i);
-    hn::StoreU(pixels.green, D8H(), green + i);
-    hn::StoreU(pixels.blue, D8H(), blue + i);
+    hn::StoreU(pixels.red, D8W(), red + i);
+    hn::StoreU(pixels.green, D8W(), green + i);
+    hn::StoreU(pixels.blue, D8W(), blue + i);
   }
 }
 

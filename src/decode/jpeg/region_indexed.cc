@@ -175,6 +175,13 @@ bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row,
   if (!run || (!there_.empty() && !covers(there_, *run))) return false;
   touched_ += run->end - run->begin;
   const auto* bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes_.data()));
+  if (mcu_row + 1 < mcus_.last_row) {
+    // Rows lie apart, which a processor that prefetches by itself does not foresee.
+    const auto ahead = stretch_of(index, mcus_, mcu_row + 1, outline(), bytes_.size());
+    for (std::uint64_t at = ahead ? ahead->begin : 0; ahead && at < ahead->end; at += 64) {
+      __builtin_prefetch(bytes + at);
+    }
+  }
   const auto per_mcu = static_cast<std::uint32_t>(lane_row_.size()) / (mcus_.last - mcus_.first);
   for (std::uint32_t mcu = mcus_.first; mcu < mcus_.last; mcu += index.interval()) {
     const std::uint32_t next = std::min(mcu + index.interval(), mcus_.last);
