@@ -157,7 +157,7 @@ HWY_INLINE Bytes bytes_of(const Eight<V16>& columns) {
 HWY_INLINE void store(hn::Vec<D64> r01, hn::Vec<D64> r23, std::uint8_t* out, std::size_t stride) {
   const D64 d;
   const hn::Half<D64> half;
-  const hn::Repartition<std::uint8_t, hn::Half<D64>> d8;
+  const hn::Repartition<std::uint8_t, hn::Half<D64> > d8;
   const auto even = hn::ConcatEven(d, r23, r01), odd = hn::ConcatOdd(d, r23, r01);
   hn::StoreU(hn::BitCast(d8, hn::LowerHalf(half, even)), d8, out);
   hn::StoreU(hn::BitCast(d8, hn::LowerHalf(half, odd)), d8, out + stride);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file Huffman tables for lanes.h: one look at the next bits gives up to two symbols, and all that
-/// they change in a block, as fields that vectors add and shift.
+/// \file Huffman tables for lanes.h: one look at the next bits gives up to two symbols, and all
+/// that they change in a block, as fields that vectors add and shift.
 ///
 /// Immutable once built; thread-safe. Codes as in ITU-T T.81, annex C; values as in F.1.2.
 #pragma once

@@ -34,7 +34,7 @@ inline constexpr std::size_t kMostSlots = 8;
 
 struct LaneJob {
   const std::uint8_t* bytes = nullptr;  ///< clean: no stuffed zeros
-  std::uint64_t limit = 0;              ///< in bits; reading beyond gives what stands here: 16 bytes
+  std::uint64_t limit = 0;  ///< in bits; reading beyond gives what stands here: 16 bytes
   std::span<const LaneStretch> stretches;
   std::span<const LaneBlock> row;
   const LaneEntry* entries = nullptr;  ///< of all tables
@@ -49,7 +49,8 @@ struct LaneJob {
 bool has_lanes();
 
 /// Writes every coefficient of every block, zeros included; DC as values, not differences. False: a
-/// code that does not exist. REQUIRES: has_lanes(), and a multiple of `slots` blocks in each stretch
+/// code that does not exist. REQUIRES: has_lanes(), and a multiple of `slots` blocks in each
+/// stretch
 bool decode_lanes(const LaneJob& job);
 
 }  // namespace headrace::jpeg

@@ -108,7 +108,9 @@ class RegionDecoder {
   void plan_blocks();
   bool decode_by_streams(const SeekIndex& index, const Box& box, const Target& target);
   bool decode_by_lanes(const SeekIndex& index, const Box& box, const Target& target);
+  bool build_lane_tables();
   void plan_lanes(LaneJob& job);
+  void clear_spare_blocks(std::int16_t* coefficients) const;
   bool add_stretches(const SeekIndex& index, std::uint32_t mcu_row, std::int16_t* out,
                      std::size_t& used);
   bool read_stretch(const SeekIndex& index, std::uint32_t mcu_row, std::size_t& used,

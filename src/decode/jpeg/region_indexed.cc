@@ -14,9 +14,6 @@ namespace {
 constexpr std::size_t kZeros = 16;
 constexpr std::size_t kSlack = kZeros + kUnstuffSlack;
 
-/// Coefficients that lanes decode before they are transformed: 1 MB, so they stay in the cache.
-constexpr std::size_t kBandSize = std::size_t{1} << 19U;
-
 }  // namespace
 
 /// Components that are read by the same tables share them.
@@ -64,6 +61,8 @@ bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, 
   const auto run = stretch_of(index, mcus_, mcu_row, outline(), bytes_.size());
   if (!run || (!there_.empty() && !covers(there_, *run))) return false;
   touched_ += run->end - run->begin;
+  // The rows of a true index lie apart, and have room; of a wrong one each may be all bytes.
+  if (used + (run->end - run->begin) + kSlack > clean_.size()) return false;
   std::uint8_t* const to = clean_.data() + used;
   const auto* bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes_.data()));
   std::uint8_t* const stop = unstuff(bytes + run->begin, bytes + run->end, to).to;
@@ -140,97 +139,6 @@ bool RegionDecoder::decode_by_streams(const SeekIndex& index, const Box& box,
     for (std::size_t i = 0; i < count; ++i, ++row) {
       sum_dc(index.at(row, mcus_.first / index.interval()), rows[i].out);
       transform_row(row, rows[i].out);
-      y = emit_ready(box, y, row, target);
-    }
-  }
-  return true;
-}
-
-/// Tables, and the blocks of one MCU row's stretch in the order of the scan.
-void RegionDecoder::plan_lanes(LaneJob& job) {
-  lane_row_.clear();
-  for (std::uint32_t mcu = 0; mcu < mcus_.last - mcus_.first; ++mcu) {
-    for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
-      const Component& c = headers_.components[i];
-      for (std::uint32_t y = 0; y < c.v; ++y) {
-        for (std::uint32_t x = 0; x < c.h; ++x) {
-          const std::size_t column = std::size_t{mcu} * c.h + x;
-          const std::size_t out =
-              planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column);
-          lane_row_.push_back({static_cast<std::uint32_t>(out), i});
-          if (mcu > 0) continue;
-          job.first_entry[job.slots] = i * LaneTables::kParts * kLaneTable;
-          job.tables[job.slots++] = &lane_tables_[i];
-        }
-      }
-    }
-  }
-  job.row = lane_row_;
-}
-
-/// Appends the clean bytes of a row's stretches to clean_, of which `used` are taken.
-bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row, std::int16_t* out,
-                                  std::size_t& used) {
-  const auto run = stretch_of(index, mcus_, mcu_row, outline(), bytes_.size());
-  if (!run || (!there_.empty() && !covers(there_, *run))) return false;
-  touched_ += run->end - run->begin;
-  const auto* bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes_.data()));
-  if (mcu_row + 1 < mcus_.last_row) {
-    // Rows lie apart, which a processor that prefetches by itself does not foresee.
-    const auto ahead = stretch_of(index, mcus_, mcu_row + 1, outline(), bytes_.size());
-    for (std::uint64_t at = ahead ? ahead->begin : 0; ahead && at < ahead->end; at += 64) {
-      __builtin_prefetch(bytes + at);
-    }
-  }
-  const auto per_mcu = static_cast<std::uint32_t>(lane_row_.size()) / (mcus_.last - mcus_.first);
-  for (std::uint32_t mcu = mcus_.first; mcu < mcus_.last; mcu += index.interval()) {
-    const std::uint32_t next = std::min(mcu + index.interval(), mcus_.last);
-    const Checkpoint begin = index.at(mcu_row, mcu / index.interval());
-    const std::uint64_t from = begin.bit / 8;
-    const std::uint64_t to =
-        next < mcus_.last ? (index.at(mcu_row, next / index.interval()).bit + 7) / 8 : run->end;
-    if (from < run->begin || from >= to || to > run->end) return false;
-    stretches_.push_back({used * 8 + begin.bit % 8, (mcu - mcus_.first) * per_mcu,
-                          (next - mcu) * per_mcu, out, begin.predictors});
-    std::uint8_t* const stop = unstuff(bytes + from, bytes + to, clean_.data() + used).to;
-    used = static_cast<std::size_t>(stop - clean_.data());
-  }
-  return true;
-}
-
-bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, const Target& target) {
-  lane_entries_.resize(3 * LaneTables::kParts * kLaneTable);
-  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
-    const Component& c = headers_.components[i];
-    if (!lane_tables_[i].build(headers_.dc[c.dc], headers_.ac[c.ac],
-                               lane_entries_.data() + i * LaneTables::kParts * kLaneTable)) {
-      return false;
-    }
-  }
-  LaneJob job;
-  plan_lanes(job);
-  job.entries = lane_entries_.data();
-  const std::uint32_t in_a_row = divide_up(mcus_.last - mcus_.first, index.interval());
-  const std::size_t at_once = std::max<std::size_t>(1, kBandSize / arena_size_);
-  const std::size_t clean = bytes_.size() + std::size_t{in_a_row} * (mcus_.last_row - mcus_.first_row) + kSlack;
-  if (clean_.size() < clean) clean_.resize(clean);
-  std::uint32_t y = box.top;
-  for (std::uint32_t row = mcus_.first_row; row < mcus_.last_row;) {
-    const std::size_t count = std::min<std::size_t>(at_once, mcus_.last_row - row);
-    if (band_.memory.size() < count * arena_size_ + 32) band_.memory.resize(count * arena_size_ + 32);
-    std::int16_t* const out = band_.data();
-    stretches_.clear();
-    std::size_t used = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!add_stretches(index, row + static_cast<std::uint32_t>(i), out + i * arena_size_, used)) return false;
-    }
-    std::memset(clean_.data() + used, 0, kZeros);
-    job.bytes = clean_.data();
-    job.limit = used * 8;
-    job.stretches = stretches_;
-    if (!decode_lanes(job)) return false;
-    for (std::size_t i = 0; i < count; ++i, ++row) {
-      transform_row(row, out + i * arena_size_);
       y = emit_ready(box, y, row, target);
     }
   }

@@ -12,6 +12,7 @@
 
 #include "headrace/base/random.h"
 #include "headrace/decode/decoder.h"
+#include "headrace/decode/vector_units.h"
 
 namespace headrace::jpeg {
 namespace {
@@ -101,6 +102,17 @@ void expect_same(const Reference& want, const Box& box, const std::vector<std::u
   }
 }
 
+/// By lanes, by streams of scalars, by what any processor has: as far as this one has them.
+template <class Body>
+void on_every_unit(const Body& body) {
+  for (const auto unit : {VectorUnit::best, VectorUnit::avx2, VectorUnit::plain}) {
+    if (!use_vector_unit(unit)) continue;
+    SCOPED_TRACE(vector_unit_name());
+    body();
+  }
+  (void)use_vector_unit(VectorUnit::best);
+}
+
 /// By the sequential way and by the index, if there is one.
 void expect_equal(RegionDecoder& decoder, const Reference& want, const Box& box, ByteSpan index,
                   const Hash128& payload) {
@@ -174,14 +186,14 @@ void check(const Recipe& recipe, std::uint64_t key, int boxes) {
   const auto interval = 1 + static_cast<std::uint32_t>(key % 5);
   const auto index = record_index(decoder, payload, interval);
   EXPECT_EQ(index.empty(), recipe.restart != 0);
-  expect_equal(decoder, want, {0, 0, width, height}, index, payload);
+  on_every_unit([&] { expect_equal(decoder, want, {0, 0, width, height}, index, payload); });
   Random random(key);
   for (int i = 0; i < boxes; ++i) {
     const auto left = static_cast<std::uint32_t>(random.below(width)),
                top = static_cast<std::uint32_t>(random.below(height));
     const Box box{left, top, 1 + static_cast<std::uint32_t>(random.below(width - left)),
                   1 + static_cast<std::uint32_t>(random.below(height - top))};
-    expect_equal(decoder, want, box, index, payload);
+    on_every_unit([&] { expect_equal(decoder, want, box, index, payload); });
     if (testing::Test::HasFatalFailure()) return;
     expect_equal_in_parts(bytes, want, box, index, payload);
     if (testing::Test::HasFatalFailure()) return;
@@ -281,8 +293,28 @@ TEST(SeekIndex, WrongCheckpointsDoNotLeaveTheBuffers) {  // run under AddressSan
     }
     const auto index = SeekIndex::serialise(lies, 3, payload);
     ASSERT_FALSE(index.empty());
-    (void)decoder.decode_indexed({0, 0, 200, 100}, out.data(), 600, index, payload);
+    on_every_unit([&] {
+      (void)decoder.decode_indexed({0, 0, 200, 100}, out.data(), 600, index, payload);
+    });
   }
+}
+
+TEST(SeekIndex, RowsThatAreAllBytesEachAreRefused) {  // run under AddressSanitizer
+  const auto bytes = encode({.width = 200, .height = 200}, 4);
+  const Hash128 payload = hash_bytes(bytes);
+  const auto outcome = parse(bytes);
+  ASSERT_TRUE(outcome.headers);
+  const auto begin = static_cast<std::uint32_t>(outcome.headers->scan_begin * 8);
+  const auto end = static_cast<std::uint32_t>((bytes.size() - 10) * 8);
+  std::vector<Checkpoint> lies(std::size_t{25} * 9);  // 9 in each row of 25 MCUs
+  for (std::size_t i = 0; i < lies.size(); ++i) lies[i].bit = i % 9 == 0 ? begin : end;
+  const auto index = SeekIndex::serialise(lies, 3, payload);
+  std::vector<std::uint8_t> out(std::size_t{20} * 200 * 3);
+  RegionDecoder decoder;
+  ASSERT_EQ(decoder.open(bytes), "");
+  on_every_unit([&] {
+    EXPECT_FALSE(decoder.decode_indexed({0, 0, 20, 200}, out.data(), 60, index, payload));
+  });
 }
 
 TEST(Region, LeavesTheUnusualToTheLibrary) {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rectangle by a seek index, by lanes: every stretch between two checkpoints is one.
+#include <algorithm>
+#include <cstring>
+
+#include "headrace/decode/jpeg/kernels.h"
+#include "headrace/decode/jpeg/region.h"
+#include "headrace/decode/jpeg/unstuff.h"
+
+namespace headrace::jpeg {
+namespace {
+
+/// Behind the last stretch: zeros, which a look may read, in what copying may write.
+constexpr std::size_t kZeros = 16;
+constexpr std::size_t kSlack = kZeros + kUnstuffSlack;
+
+/// Coefficients that are decoded before they are transformed: 1 MB, so they stay in the cache.
+constexpr std::size_t kBandSize = std::size_t{1} << 19U;
+
+constexpr std::uint64_t kMostAhead = 8192;  // of bytes of the next row
+
+constexpr std::size_t kTables = LaneTables::kParts * kLaneTable;
+
+}  // namespace
+
+/// The blocks of one MCU row's stretch in the order of the scan, and their tables.
+void RegionDecoder::plan_lanes(LaneJob& job) {
+  lane_row_.clear();
+  for (std::uint32_t mcu = 0; mcu < mcus_.last - mcus_.first; ++mcu) {
+    for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+      const Component& c = headers_.components[i];
+      for (std::uint32_t y = 0; y < c.v; ++y) {
+        for (std::uint32_t x = 0; x < c.h; ++x) {
+          const std::size_t column = std::size_t{mcu} * c.h + x;
+          const std::size_t out =
+              planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column);
+          lane_row_.push_back({static_cast<std::uint32_t>(out), i});
+          if (mcu > 0) continue;
+          job.first_entry[job.slots] = static_cast<std::uint32_t>(i * kTables);
+          job.tables[job.slots++] = &lane_tables_[i];
+        }
+      }
+    }
+  }
+  job.row = lane_row_;
+  job.entries = lane_entries_.data();
+}
+
+/// Appends the clean bytes of a row's stretches to clean_, of which `used` are taken.
+bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row, std::int16_t* out,
+                                  std::size_t& used) {
+  const auto run = stretch_of(index, mcus_, mcu_row, outline(), bytes_.size());
+  if (!run || (!there_.empty() && !covers(there_, *run))) return false;
+  touched_ += run->end - run->begin;
+  const auto* bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes_.data()));
+  if (mcu_row + 1 < mcus_.last_row) {
+    // Rows lie apart, which a processor that prefetches by itself does not foresee.
+    const auto ahead = stretch_of(index, mcus_, mcu_row + 1, outline(), bytes_.size());
+    const std::uint64_t end = ahead ? std::min(ahead->end, ahead->begin + kMostAhead) : 0;
+    for (std::uint64_t at = ahead ? ahead->begin : 0; at < end; at += 64) {
+      __builtin_prefetch(bytes + at);
+    }
+  }
+  const auto per_mcu = static_cast<std::uint32_t>(lane_row_.size()) / (mcus_.last - mcus_.first);
+  for (std::uint32_t mcu = mcus_.first; mcu < mcus_.last; mcu += index.interval()) {
+    const std::uint32_t next = std::min(mcu + index.interval(), mcus_.last);
+    const Checkpoint begin = index.at(mcu_row, mcu / index.interval());
+    const std::uint64_t from = begin.bit / 8;
+    const std::uint64_t to =
+        next < mcus_.last ? (index.at(mcu_row, next / index.interval()).bit + 7) / 8 : run->end;
+    if (from < run->begin || from >= to || to > run->end) return false;
+    // A true index has room for all; one that is wrong may have every stretch be all bytes.
+    if (used + (to - from) + kSlack > clean_.size()) return false;
+    stretches_.push_back({used * 8 + begin.bit % 8, (mcu - mcus_.first) * per_mcu,
+                          (next - mcu) * per_mcu, out, begin.predictors});
+    std::uint8_t* const stop = unstuff(bytes + from, bytes + to, clean_.data() + used).to;
+    used = static_cast<std::size_t>(stop - clean_.data());
+  }
+  return true;
+}
+
+/// Lanes write whole blocks; what a row's last group has beyond them is to be something harmless.
+void RegionDecoder::clear_spare_blocks(std::int16_t* coefficients) const {
+  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    const Plane& plane = planes_[i];
+    if ((mcus_.last - mcus_.first) * plane.h % kGroupBlocks == 0) continue;
+    for (std::uint32_t y = 1; y <= plane.v; ++y) {
+      std::fill_n(coefficients + plane.arena_offset + y * plane.row_stride - kGroupSize, kGroupSize,
+                  std::int16_t{0});
+    }
+  }
+}
+
+bool RegionDecoder::build_lane_tables() {
+  lane_entries_.resize(lane_tables_.size() * kTables);
+  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    const Component& c = headers_.components[i];
+    LaneEntry* const out = lane_entries_.data() + i * kTables;
+    if (!lane_tables_[i].build(headers_.dc[c.dc], headers_.ac[c.ac], out)) return false;
+  }
+  return true;
+}
+
+bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, const Target& target) {
+  if (!build_lane_tables()) return false;
+  LaneJob job;
+  plan_lanes(job);
+  const std::uint32_t rows = mcus_.last_row - mcus_.first_row;
+  const std::uint32_t stretches = divide_up(mcus_.last - mcus_.first, index.interval()) * rows;
+  const std::size_t clean = bytes_.size() + stretches + kSlack;  // a byte may belong to two
+  if (clean_.size() < clean) clean_.resize(clean);
+  const std::size_t at_once = std::clamp<std::size_t>(kBandSize / arena_size_, 1, rows);
+  if (band_.memory.size() < at_once * arena_size_ + 32) {
+    band_.memory.resize(at_once * arena_size_ + 32);
+  }
+  std::int16_t* const out = band_.data();
+  std::uint32_t y = box.top;
+  for (std::uint32_t row = mcus_.first_row; row < mcus_.last_row;) {
+    const std::size_t count = std::min<std::size_t>(at_once, mcus_.last_row - row);
+    stretches_.clear();
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto mcu_row = row + static_cast<std::uint32_t>(i);
+      clear_spare_blocks(out + i * arena_size_);
+      if (!add_stretches(index, mcu_row, out + i * arena_size_, used)) return false;
+    }
+    std::memset(clean_.data() + used, 0, kZeros);
+    job.bytes = clean_.data();
+    job.limit = used * 8;
+    job.stretches = stretches_;
+    if (!decode_lanes(job)) return false;
+    for (std::size_t i = 0; i < count; ++i, ++row) {
+      transform_row(row, out + i * arena_size_);
+      y = emit_ready(box, y, row, target);
+    }
+  }
+  return true;
+}
+
+}  // namespace headrace::jpeg
