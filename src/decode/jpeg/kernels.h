@@ -20,8 +20,8 @@ inline constexpr std::size_t kGroupBlocks = 4;
 inline constexpr std::size_t kGroupSize = 256;
 /// Which of a block's 64 values this coefficient is, line by line.
 constexpr std::size_t place_in_block(std::size_t row, std::size_t column) {
-  constexpr std::array<std::uint8_t, 8> kPairOfRow = {0, 2, 1, 3, 0, 3, 1, 2};
-  constexpr std::array<std::uint8_t, 8> kPlaceOfColumn = {0, 4, 2, 6, 1, 7, 3, 5};
+  constexpr std::array<std::size_t, 8> kPairOfRow = {0, 2, 1, 3, 0, 3, 1, 2};
+  constexpr std::array<std::size_t, 8> kPlaceOfColumn = {0, 4, 2, 6, 1, 7, 3, 5};
   const std::size_t place = kPlaceOfColumn[column];
   return kPairOfRow[row] * 16 + place / 4 * 8 + place % 4 * 2 + (row >= 4 ? 1 : 0);
 }

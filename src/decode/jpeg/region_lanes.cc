@@ -83,7 +83,7 @@ bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row,
 void RegionDecoder::clear_spare_blocks(std::int16_t* coefficients) const {
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
     const Plane& plane = planes_[i];
-    if ((mcus_.last - mcus_.first) * plane.h % kGroupBlocks == 0) continue;
+    if (std::size_t{mcus_.last - mcus_.first} * plane.h % kGroupBlocks == 0) continue;
     for (std::uint32_t y = 1; y <= plane.v; ++y) {
       std::fill_n(coefficients + plane.arena_offset + y * plane.row_stride - kGroupSize, kGroupSize,
                   std::int16_t{0});
