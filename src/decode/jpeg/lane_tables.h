@@ -23,7 +23,7 @@ namespace headrace::jpeg {
 ///   bit 35      a first value is there, in bits 36–47, signed; 51: a second one, in 52–63
 /// For the long way bits 8–21 stand in 36–49, and how many bits the value has, less one, in 52–55.
 using LaneEntry = std::uint64_t;
-inline constexpr unsigned kLaneLookBits = 12;
+inline constexpr unsigned kLaneLookBits = 11;
 inline constexpr std::size_t kLaneTable = std::size_t{1} << kLaneLookBits;
 struct LaneField {
   static constexpr unsigned kAdvance = 8, kBitsAgain = 16, kPlaces = 22, kPlaceBits = 13;

@@ -62,12 +62,13 @@ bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row,
     }
   }
   const auto per_mcu = static_cast<std::uint32_t>(lane_row_.size()) / (mcus_.last - mcus_.first);
-  for (std::uint32_t mcu = mcus_.first; mcu < mcus_.last; mcu += index.interval()) {
+  Checkpoint begin = index.at(mcu_row, mcus_.first / index.interval());
+  for (std::uint32_t mcu = mcus_.first; mcu < mcus_.last;) {
     const std::uint32_t next = std::min(mcu + index.interval(), mcus_.last);
-    const Checkpoint begin = index.at(mcu_row, mcu / index.interval());
+    const bool last = next == mcus_.last;
+    const Checkpoint end = last ? Checkpoint{} : index.at(mcu_row, next / index.interval());
     const std::uint64_t from = begin.bit / 8;
-    const std::uint64_t to =
-        next < mcus_.last ? (index.at(mcu_row, next / index.interval()).bit + 7) / 8 : run->end;
+    const std::uint64_t to = last ? run->end : (end.bit + 7) / 8;
     if (from < run->begin || from >= to || to > run->end) return false;
     // A true index has room for all; one that is wrong may have every stretch be all bytes.
     if (used + (to - from) + kSlack > clean_.size()) return false;
@@ -75,6 +76,8 @@ bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row,
                           (next - mcu) * per_mcu, out, begin.predictors});
     std::uint8_t* const stop = unstuff(bytes + from, bytes + to, clean_.data() + used).to;
     used = static_cast<std::size_t>(stop - clean_.data());
+    mcu = next;
+    begin = end;
   }
   return true;
 }
