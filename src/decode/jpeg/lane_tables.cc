@@ -11,9 +11,14 @@ namespace {
 
 using F = LaneField;
 
+constexpr std::uint32_t lane_advance(Symbol symbol, bool ac) {
+  const std::uint32_t step = advance(symbol, ac);
+  return step == 64 ? kEndAdvance : step;
+}
+
 /// A symbol that the look holds whole, without its value.
 constexpr LaneEntry whole(Symbol symbol, bool ac) {
-  const std::uint32_t step = advance(symbol, ac);
+  const std::uint32_t step = lane_advance(symbol, ac);
   const LaneEntry bits = symbol.length + value_bits(symbol, ac);
   const LaneEntry entry = bits | LaneEntry{step} << F::kAdvance | bits << F::kBitsAgain;
   if (ac && value_bits(symbol, ac) == 0) return entry;

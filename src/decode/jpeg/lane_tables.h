@@ -17,7 +17,7 @@ namespace headrace::jpeg {
 ///   bits 0–5    bits that all its symbols take; 0: the lane waits for the long way
 ///   bit 6       long way: the code is known, its value lies beyond the look; see below
 ///   bit 7       longer way: the code itself is too long, or there is none
-///   bits 8–14   by how much all of them advance p; the end of a block: by 64
+///   bits 8–15   by how much all of them advance p; the end of a block: by kEndAdvance
 ///   bits 16–21  bits 0–5 again
 ///   bits 22–34  bit a - 1 for each value: at p + a - 1 it stands
 ///   bit 35      a first value is there, in bits 36–47, signed; 51: a second one, in 52–63
@@ -31,6 +31,8 @@ struct LaneField {
   static constexpr unsigned kLongAdvance = 36, kLongBits = 44, kLongSize = 52;
   static constexpr LaneEntry kLongWay = 1U << 6U, kLongerWay = 1U << 7U;
 };
+/// So that what ends a block as it should be cannot be taken for a run that leads out of it.
+inline constexpr std::uint32_t kEndAdvance = 128;
 /// A pair of values advances p by so much at most, and from so many coefficients on only single
 /// symbols are looked up: else a second one might belong to the next block.
 inline constexpr std::uint32_t kMostPairAdvance = 8;

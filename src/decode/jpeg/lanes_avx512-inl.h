@@ -146,7 +146,7 @@ class Lanes {
       const std::size_t lane = ended[i] % kDoneBits, look = ended[i] / kDoneBits;
       if (lanes_[lane].left == 0) continue;
       if (HWY_UNLIKELY((tile.bad[look] >> lane & 1U) != 0)) return false;
-      take_block(lanes_[lane], tile.places[look][lane]);
+      take_block(lanes_[lane], tile.notes[look][lane]);
       if (lanes_[lane].left == 0) over[over_count++] = static_cast<std::uint8_t>(lane);
     }
     for (std::size_t i = 0; i < over_count; ++i, --working_) begin_next(over[i]);
@@ -199,7 +199,7 @@ class Lanes {
   }
 
   const LaneJob& job_;
-  Looks looks_;
+  Looks<LookFor::values> looks_;
   std::array<Lane, kLaneCount> lanes_{};
   std::size_t next_ = 0;     ///< of the stretches
   std::size_t working_ = 0;  ///< lanes

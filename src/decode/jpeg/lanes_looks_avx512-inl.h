@@ -30,12 +30,12 @@ HWY_INLINE Vector All(std::uint64_t x) { return _mm512_set1_epi64(static_cast<lo
 struct Looking {
   Vector window;    ///< the next bits, from the top; what is behind them means nothing
   Vector position;  ///< of the window's first bit when it was filled
-  Vector sums;      ///< of entries from kAdvance on: p in bits 0–6, above them kLost
-  Vector places;    ///< a bit for each value of the block so far
+  Vector sums;      ///< of entries from kAdvance on: p in bits 0–7, above them kLost
+  Vector notes;     ///< a bit for each value of the block so far; for scouts the first entry
   Vector table;     ///< the slot, and 8 for AC
   Vector base;      ///< of the table, in entries
 };
-constexpr std::uint64_t kP = 0x7f, kPBelow64 = 0x3f, kPDone = 0x40;
+constexpr std::uint64_t kP = 0xff, kPBelow64 = 0x3f, kPDone = 0xc0;
 /// From here on 6 bits of `sums` are what the window has lost; what is above means nothing.
 constexpr unsigned kLost = F::kBitsAgain - F::kAdvance;
 static_assert(kSinglesFrom + (kSinglesFrom & -kSinglesFrom) == 64, "all its bits are set: or more");
@@ -47,13 +47,18 @@ struct Symbols {
 
 /// What a tile of looks leaves for the second step.
 struct alignas(64) Tile {
-  LaneEntry entries[kVectors][kTile][kLanesEach];
-  std::uint64_t places[kTile][kLaneCount];  ///< of the block that the look belongs to
+  LaneEntry entries[kVectors][kTile][kLanesEach];      ///< for scouts instead the sums
+  std::uint64_t notes[kTile][kLaneCount];              ///< of the block that the look belongs to
+  std::uint64_t position[kTile / kRound][kLaneCount];  ///< for scouts: where windows begin
   std::uint8_t done[kTile]
                    [kDoneBits / 8];  ///< a bit for each lane whose block ended with this look
   std::uint32_t bad[kTile];          ///< and for each that met no code: its block ends, too
 };
 
+/// Scouts only want to know where blocks end, and what they begin with.
+enum class LookFor { values, ends };
+
+template <LookFor kFor>
 class Looks {
  public:
   explicit Looks(const LaneJob& job) : job_(job) {
@@ -71,7 +76,7 @@ class Looks {
   /// The lane begins a block of slot 0 here.
   void begin(std::size_t lane, std::uint64_t position) {
     position_[lane] = position;
-    sums_[lane] = places_[lane] = table_[lane] = 0;
+    sums_[lane] = notes_[lane] = table_[lane] = 0;
   }
 
   /// kTile looks of every lane.
@@ -84,7 +89,7 @@ class Looks {
     Looking l;
     l.position = _mm512_load_si512(position_ + lane);
     l.sums = _mm512_load_si512(sums_ + lane);
-    l.places = _mm512_load_si512(places_ + lane);
+    l.notes = _mm512_load_si512(notes_ + lane);
     l.table = _mm512_load_si512(table_ + lane);
     return with_base(l);
   }
@@ -92,7 +97,7 @@ class Looks {
     const std::size_t lane = vector * kLanesEach;
     _mm512_store_si512(position_ + lane, l.position);
     _mm512_store_si512(sums_ + lane, l.sums);
-    _mm512_store_si512(places_ + lane, l.places);
+    _mm512_store_si512(notes_ + lane, l.notes);
     _mm512_store_si512(table_ + lane, l.table);
   }
 
@@ -104,6 +109,9 @@ class Looks {
       static_assert(kRound == 4, "long_look counts on it");
       tile_.bad[at] = 0;
       ((all[kV] = refill(all[kV])), ...);
+      if constexpr (kFor == LookFor::ends) {
+        (_mm512_store_si512(tile_.position[at / kRound] + kV * kLanesEach, all[kV].position), ...);
+      }
       ((all[kV] = long_look(all[kV], kV, at)), ...);
       ((all[kV] = short_look(all[kV], kV, at + 1)), ...);
       ((all[kV] = short_look(all[kV], kV, at + 2)), ...);
@@ -112,15 +120,22 @@ class Looks {
     (store(all[kV], kV), ...);
   }
 
-  /// Afterwards a window holds 57 bits. No position leads out of the bytes, whatever they are.
-  HWY_INLINE Looking refill(Looking l) const {
-    const Vector lost = _mm512_and_si512(_mm512_srli_epi64(l.sums, kLost), All(63));
-    l.position = _mm512_min_epu64(_mm512_add_epi64(l.position, lost), All(job_.limit));
-    l.sums = _mm512_and_si512(l.sums, All(kP));
-    const Vector bytes = _mm512_i64gather_epi64(_mm512_srli_epi64(l.position, 3), job_.bytes, 1);
+  HWY_INLINE static Vector lost(const Looking& l) {
+    return _mm512_and_si512(_mm512_srli_epi64(l.sums, kLost), All(63));
+  }
+
+  /// The window there; it holds 57 bits. No position leads out of the bytes, whatever they are.
+  HWY_INLINE Vector window(Vector position) const {
+    position = _mm512_min_epu64(position, All(job_.limit));
+    const Vector bytes = _mm512_i64gather_epi64(_mm512_srli_epi64(position, 3), job_.bytes, 1);
     const Vector swap = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
-    l.window =
-        _mm512_sllv_epi64(_mm512_shuffle_epi8(bytes, swap), _mm512_and_si512(l.position, All(7)));
+    return _mm512_sllv_epi64(_mm512_shuffle_epi8(bytes, swap), _mm512_and_si512(position, All(7)));
+  }
+
+  HWY_INLINE Looking refill(Looking l) const {
+    l.position = _mm512_min_epu64(_mm512_add_epi64(l.position, lost(l)), All(job_.limit));
+    l.sums = _mm512_and_si512(l.sums, All(kP));
+    l.window = window(l.position);
     return l;
   }
 
@@ -142,15 +157,23 @@ class Looks {
   /// All that symbols change, and what is left of them for the second step. Rotations instead of
   /// shifts, since they take no notice of a count's upper bits.
   HWY_INLINE Looking take(Looking l, const Symbols& s, std::size_t vector, std::size_t at) {
-    l.places = _mm512_or_si512(l.places, _mm512_rolv_epi64(s.places, l.sums));
+    if constexpr (kFor == LookFor::values) {
+      l.notes = _mm512_or_si512(l.notes, _mm512_rolv_epi64(s.places, l.sums));
+    } else {  // a lane that waits for its first value is noted again
+      const __mmask8 first = _mm512_testn_epi64_mask(l.sums, All(kPBelow64));
+      l.notes = _mm512_mask_mov_epi64(l.notes, first, s.entry);
+    }
     l.window = _mm512_rolv_epi64(l.window, s.turn);
     l.sums = _mm512_add_epi64(l.sums, s.step);
-    _mm512_store_si512(tile_.entries[vector][at], s.entry);
-    _mm512_store_si512(tile_.places[at] + vector * kLanesEach, l.places);
+    const Vector kept = kFor == LookFor::values ? s.entry : l.sums;
+    _mm512_store_si512(tile_.entries[vector][at], kept);
+    _mm512_store_si512(tile_.notes[at] + vector * kLanesEach, l.notes);
     const __mmask8 done = _mm512_test_epi64_mask(l.sums, All(kPDone));
     tile_.done[at][vector] = done;
     l.sums = _mm512_mask_and_epi64(l.sums, done, l.sums, All(~kP));
-    l.places = _mm512_maskz_mov_epi64(static_cast<__mmask8>(~done), l.places);
+    if constexpr (kFor == LookFor::values) {
+      l.notes = _mm512_maskz_mov_epi64(static_cast<__mmask8>(~done), l.notes);
+    }
     // A lane that still waits for its DC value does not go on to AC.
     const __mmask8 begun = _mm512_test_epi64_mask(l.sums, All(kPBelow64));
     l.table = _mm512_mask_or_epi64(l.table, begun, l.table, All(8));
@@ -188,7 +211,9 @@ class Looks {
     if (HWY_UNLIKELY(longer != 0)) {
       const Longer all = longer_ways(l.window, l.table, longer, s);
       tile_.bad[at] |= std::uint32_t{all.bad} << (vector * kLanesEach);
-      return refill(take(l, all.symbols, vector, at));  // looks count on more bits than are left
+      Looking after = take(l, all.symbols, vector, at);  // looks count on more bits than are left
+      after.window = window(_mm512_add_epi64(after.position, lost(after)));
+      return after;
     }
     return take(l, s, vector, at);
   }
@@ -217,12 +242,14 @@ class Looks {
           job_.tables[table[i] % 8]->code(ac).find(static_cast<std::uint32_t>(window[i] >> 48U));
       if (symbol.length == 0) {
         bad |= 1U << i;
-        step[i] = 64;
+        turn[i] = 1;  // so that it does not stand still
+        step[i] = 64 | turn[i] << kLost;
         continue;
       }
       const std::uint32_t size = value_bits(symbol, ac);
+      const bool end = advance(symbol, ac) == 64;
       turn[i] = symbol.length + size;
-      step[i] = advance(symbol, ac) | turn[i] << kLost;
+      step[i] = (end ? kEndAdvance : advance(symbol, ac)) | turn[i] << kLost;
       if (size == 0 && ac) continue;
       const auto raw = static_cast<std::uint32_t>(window[i] << symbol.length >> 1U >> (63 - size));
       const std::int32_t value = size == 0 ? 0 : extend(raw, size);
@@ -242,7 +269,7 @@ class Looks {
   // What lanes carry from tile to tile.
   alignas(64) std::uint64_t position_[kLaneCount];
   alignas(64) std::uint64_t sums_[kLaneCount];
-  alignas(64) std::uint64_t places_[kLaneCount];
+  alignas(64) std::uint64_t notes_[kLaneCount];
   alignas(64) std::uint64_t table_[kLaneCount];
 };
 

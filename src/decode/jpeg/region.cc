@@ -146,6 +146,7 @@ bool RegionDecoder::decode_to(const Box& box, const Target& target, std::uint32_
   if (!there_.empty()) return false;  // all bytes are needed
   if (!scan_.start(headers_, bytes_, interval)) return false;
   lay_out(box, 1);
+  if (const auto done = decode_by_scouts(box, target)) return *done;
   if (arenas_[0].memory.size() < arena_size_ + 32) arenas_[0].memory.resize(arena_size_ + 32);
   std::int16_t* const arena = arenas_[0].data();
   std::uint32_t y = box.top;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "headrace/decode/jpeg/lanes.h"
 #include "headrace/decode/jpeg/needed.h"
 #include "headrace/decode/jpeg/scan.h"
+#include "headrace/decode/jpeg/scout.h"
 #include "headrace/decode/jpeg/seek_index.h"
 #include "headrace/decode/jpeg/streams.h"
 #include "headrace/decode/transform.h"
@@ -108,6 +110,10 @@ class RegionDecoder {
   void plan_blocks();
   bool decode_by_streams(const SeekIndex& index, const Box& box, const Target& target);
   bool decode_by_lanes(const SeekIndex& index, const Box& box, const Target& target);
+  /// Nothing: not to be decoded so.
+  std::optional<bool> decode_by_scouts(const Box& box, const Target& target);
+  template <class AddStretches>
+  bool decode_bands(LaneJob& job, const Box& box, const Target& target, const AddStretches& add);
   bool build_lane_tables();
   void plan_lanes(LaneJob& job);
   void clear_spare_blocks(std::int16_t* coefficients) const;
@@ -142,6 +148,8 @@ class RegionDecoder {
   std::array<LaneTables, 3> lane_tables_;
   std::vector<LaneBlock> lane_row_;
   std::vector<LaneStretch> stretches_;
+  std::vector<std::vector<BlockEnd>> scouts_;
+  std::vector<Checkpoint> mcu_starts_;
   Arena band_;                       ///< coefficients of several MCU rows
   std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros
   std::vector<std::uint8_t> cb_line_, cr_line_, grey_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rectangle by a seek index, by lanes: every stretch between two checkpoints is one.
+// The rectangle by lanes: of an indexed picture every stretch between two checkpoints is one; of
+// others scouts find out where stretches begin.
 #include <algorithm>
 #include <cstring>
 
@@ -18,6 +19,8 @@ constexpr std::size_t kSlack = kZeros + kUnstuffSlack;
 constexpr std::size_t kBandSize = std::size_t{1} << 19U;
 
 constexpr std::uint64_t kMostAhead = 8192;  // of bytes of the next row
+
+constexpr std::uint32_t kStretch = 6;  // MCUs, where every one may begin one
 
 constexpr std::size_t kTables = LaneTables::kParts * kLaneTable;
 
@@ -104,14 +107,12 @@ bool RegionDecoder::build_lane_tables() {
   return true;
 }
 
-bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, const Target& target) {
-  if (!build_lane_tables()) return false;
-  LaneJob job;
-  plan_lanes(job);
+/// Decodes, transforms and emits as many rows at once as the cache holds. `add` adds the stretches
+/// of an MCU row, whose coefficients go where it is told.
+template <class AddStretches>
+bool RegionDecoder::decode_bands(LaneJob& job, const Box& box, const Target& target,
+                                 const AddStretches& add) {
   const std::uint32_t rows = mcus_.last_row - mcus_.first_row;
-  const std::uint32_t stretches = divide_up(mcus_.last - mcus_.first, index.interval()) * rows;
-  const std::size_t clean = bytes_.size() + stretches + kSlack;  // a byte may belong to two
-  if (clean_.size() < clean) clean_.resize(clean);
   const std::size_t at_once = std::clamp<std::size_t>(kBandSize / arena_size_, 1, rows);
   if (band_.memory.size() < at_once * arena_size_ + 32) {
     band_.memory.resize(at_once * arena_size_ + 32);
@@ -121,15 +122,10 @@ bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, cons
   for (std::uint32_t row = mcus_.first_row; row < mcus_.last_row;) {
     const std::size_t count = std::min<std::size_t>(at_once, mcus_.last_row - row);
     stretches_.clear();
-    std::size_t used = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto mcu_row = row + static_cast<std::uint32_t>(i);
       clear_spare_blocks(out + i * arena_size_);
-      if (!add_stretches(index, mcu_row, out + i * arena_size_, used)) return false;
+      if (!add(row + static_cast<std::uint32_t>(i), out + i * arena_size_)) return false;
     }
-    std::memset(clean_.data() + used, 0, kZeros);
-    job.bytes = clean_.data();
-    job.limit = used * 8;
     job.stretches = stretches_;
     if (!decode_lanes(job)) return false;
     for (std::size_t i = 0; i < count; ++i, ++row) {
@@ -138,6 +134,47 @@ bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, cons
     }
   }
   return true;
+}
+
+bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, const Target& target) {
+  if (!build_lane_tables()) return false;
+  LaneJob job;
+  plan_lanes(job);
+  const std::uint32_t stretches =
+      divide_up(mcus_.last - mcus_.first, index.interval()) * (mcus_.last_row - mcus_.first_row);
+  const std::size_t clean = bytes_.size() + stretches + kSlack;  // a byte may belong to two
+  if (clean_.size() < clean) clean_.resize(clean);
+  job.bytes = clean_.data();
+  std::size_t used = 0;
+  return decode_bands(job, box, target, [&](std::uint32_t row, std::int16_t* out) {
+    if (stretches_.empty()) used = 0;
+    if (!add_stretches(index, row, out, used)) return false;
+    std::memset(clean_.data() + used, 0, kZeros);
+    job.limit = used * 8;
+    return true;
+  });
+}
+
+std::optional<bool> RegionDecoder::decode_by_scouts(const Box& box, const Target& target) {
+  if (!has_lanes() || headers_.restart_interval != 0) return std::nullopt;
+  if (scan_.clean_bits() < kLeastScouted * 8 || !build_lane_tables()) return std::nullopt;
+  LaneJob job;
+  plan_lanes(job);
+  job.bytes = scan_.clean();
+  job.limit = scan_.clean_bits();
+  const std::uint32_t per_row = scan_.mcus_per_row();
+  const std::size_t mcus = std::size_t{per_row} * scan_.mcu_rows();
+  if (!scout(job, mcus, scouts_, mcu_starts_)) return std::nullopt;
+  scan_.note_checkpoints(mcu_starts_);
+  const auto per_mcu = static_cast<std::uint32_t>(job.slots);
+  return decode_bands(job, box, target, [&](std::uint32_t row, std::int16_t* out) {
+    for (std::uint32_t mcu = mcus_.first; mcu < mcus_.last; mcu += kStretch) {
+      const Checkpoint& start = mcu_starts_[std::size_t{row} * per_row + mcu];
+      stretches_.push_back({start.bit, (mcu - mcus_.first) * per_mcu,
+                            std::min(kStretch, mcus_.last - mcu) * per_mcu, out, start.predictors});
+    }
+    return true;
+  });
 }
 
 }  // namespace headrace::jpeg

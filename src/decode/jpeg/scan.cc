@@ -126,6 +126,15 @@ void ScanDecoder::note_checkpoint() {
   }
 }
 
+void ScanDecoder::note_checkpoints(std::span<const Checkpoint> mcus) {
+  if (!recording_) return;
+  for (std::size_t row = 0; row < mcus.size(); row += mcus_per_row_) {
+    for (std::uint32_t mcu = 0; mcu < mcus_per_row_; mcu += interval_) {
+      checkpoints_.push_back(mcus[row + mcu]);
+    }
+  }
+}
+
 std::span<const Checkpoint> ScanDecoder::checkpoints() {
   if (!recording_) return checkpoints_;
   recording_ = false;  // what follows is done once

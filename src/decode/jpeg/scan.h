@@ -33,13 +33,20 @@ class ScanDecoder {
   /// REQUIRES: `bytes` and `headers` stay until the last row.
   bool start(const Headers& headers, ByteSpan bytes, std::uint32_t interval = 0);
 
+  /// Without restart intervals: all of the entropy-coded data, without stuffed zeros. More bytes
+  /// than any MCU can take stand behind it, zeros.
+  const std::uint8_t* clean() const { return clean_.data(); }
+  std::uint64_t clean_bits() const { return segments_.front().end * 8; }
+  /// For `checkpoints`, in place of decoding rows: where each MCU begins in the clean data.
+  void note_checkpoints(std::span<const Checkpoint> mcus);
+
   /// Decodes the next MCU row; MCUs in [first, last) are kept, the others only passed.
   bool next_row(std::uint32_t first, std::uint32_t last,
                 const std::array<CoefficientRow, 3>& targets);
 
   /// After the last row: whether the data ended exactly here.
   bool ended_cleanly() const;
-  /// What was recorded. REQUIRES: ended_cleanly()
+  /// What was recorded. REQUIRES: ended_cleanly(), or note_checkpoints was called
   std::span<const Checkpoint> checkpoints();
 
   std::uint32_t mcus_per_row() const { return mcus_per_row_; }
