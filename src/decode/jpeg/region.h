@@ -58,6 +58,9 @@ class RegionDecoder {
   bool decode(const Box& box, PlaneRows& rows, std::uint32_t interval = 0);
   /// For `decode`: see checkpoint_interval.
   std::uint32_t interval() const { return checkpoint_interval(headers_, bytes_.size()); }
+  /// For tests: pictures of fewer bytes are not decoded by scouts; and whether the last one was.
+  void set_least_scouted(std::size_t bytes) { least_scouted_ = bytes; }
+  bool scouted() const { return scouted_; }
   /// After a `decode` with an interval: the seek index of this picture, `payload` being the hash of
   /// its bytes. Empty for a picture that can have none: with restart intervals, for one.
   std::vector<std::byte> seek_index(const Hash128& payload);
@@ -150,6 +153,8 @@ class RegionDecoder {
   std::vector<LaneStretch> stretches_;
   std::vector<std::vector<BlockEnd>> scouts_;
   std::vector<Checkpoint> mcu_starts_;
+  std::size_t least_scouted_ = kLeastScouted;
+  bool scouted_ = false;
   Arena band_;                       ///< coefficients of several MCU rows
   std::vector<std::uint8_t> clean_;  ///< the stretches of `decode_indexed`, without stuffed zeros
   std::vector<std::uint8_t> cb_line_, cr_line_, grey_;

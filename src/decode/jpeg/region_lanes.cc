@@ -156,8 +156,9 @@ bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, cons
 }
 
 std::optional<bool> RegionDecoder::decode_by_scouts(const Box& box, const Target& target) {
+  scouted_ = false;
   if (!has_lanes() || headers_.restart_interval != 0) return std::nullopt;
-  if (scan_.clean_bits() < kLeastScouted * 8 || !build_lane_tables()) return std::nullopt;
+  if (scan_.clean_bits() < least_scouted_ * 8 || !build_lane_tables()) return std::nullopt;
   LaneJob job;
   plan_lanes(job);
   job.bytes = scan_.clean();
@@ -165,6 +166,7 @@ std::optional<bool> RegionDecoder::decode_by_scouts(const Box& box, const Target
   const std::uint32_t per_row = scan_.mcus_per_row();
   const std::size_t mcus = std::size_t{per_row} * scan_.mcu_rows();
   if (!scout(job, mcus, scouts_, mcu_starts_)) return std::nullopt;
+  scouted_ = true;
   scan_.note_checkpoints(mcu_starts_);
   const auto per_mcu = static_cast<std::uint32_t>(job.slots);
   return decode_bands(job, box, target, [&](std::uint32_t row, std::int16_t* out) {

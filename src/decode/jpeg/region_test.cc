@@ -23,6 +23,7 @@ struct Recipe {
   int quality = 90;
   unsigned restart = 0;
   bool optimise = false;
+  bool flat = false;
 };
 
 /// A picture with edges, gradients and noise, encoded by libjpeg-turbo.
@@ -50,7 +51,9 @@ std::vector<std::byte> encode(const Recipe& recipe, std::uint64_t key) {
   for (int y = 0; y < recipe.height; ++y) {
     for (std::size_t x = 0; x < row.size(); ++x) {
       const auto wave = (x * 7 + static_cast<std::size_t>(y) * 13) / 5 % 256;
-      row[x] = static_cast<unsigned char>(random.below(3) == 0 ? random.next() : wave);
+      row[x] = static_cast<unsigned char>(recipe.flat            ? 77
+                                          : random.below(3) == 0 ? random.next()
+                                                                 : wave);
     }
     unsigned char* rows = row.data();
     jpeg_write_scanlines(&c, &rows, 1);
@@ -179,6 +182,7 @@ void check(const Recipe& recipe, std::uint64_t key, int boxes) {
   const auto bytes = encode(recipe, key);
   const auto want = libjpeg(bytes);
   RegionDecoder decoder;
+  decoder.set_least_scouted(0);
   ASSERT_EQ(decoder.open(bytes), "");
   const auto width = static_cast<std::uint32_t>(recipe.width),
              height = static_cast<std::uint32_t>(recipe.height);
@@ -232,6 +236,46 @@ TEST(Region, EqualsLibjpegWithRestartsQualitiesAndOptimisedTables) {
           20);
     check({.width = 250, .height = 190, .quality = quality}, 2, 20);
   }
+}
+
+TEST(Scouts, RecordTheIndexThatDecodingInOrderRecords) {
+  int scouted = 0, all = 0;
+  for (const auto& [h, v] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{2, 2}}) {
+    for (const int quality : {30, 75, 95}) {
+      for (const bool optimise : {false, true}) {
+        const auto bytes = encode(
+            {.width = 403, .height = 301, .h = h, .v = v, .quality = quality, .optimise = optimise},
+            static_cast<std::uint64_t>(quality));
+        const Hash128 payload = hash_bytes(bytes);
+        RegionDecoder decoder, in_order;
+        in_order.set_least_scouted(bytes.size());
+        ASSERT_EQ(decoder.open(bytes), "");
+        ASSERT_EQ(in_order.open(bytes), "");
+        ++all;
+        const auto index = record_index(decoder, payload, 2);
+        scouted += decoder.scouted() ? 1 : 0;
+        EXPECT_EQ(index, record_index(in_order, payload, 2));
+        EXPECT_FALSE(in_order.scouted());
+        EXPECT_FALSE(index.empty());
+      }
+    }
+  }
+  EXPECT_GE(scouted, has_lanes() ? all / 2 : 0) << "or they are lost where they need not be";
+}
+
+TEST(Scouts, WhatTheyCannotTellApartIsDecodedInOrder) {
+  // A picture without detail: every block reads the same, whichever component it belongs to.
+  Recipe recipe{.width = 2000, .height = 1500};
+  recipe.flat = true;
+  const auto bytes = encode(recipe, 1);
+  const auto want = libjpeg(bytes);
+  RegionDecoder decoder;
+  decoder.set_least_scouted(0);
+  ASSERT_EQ(decoder.open(bytes), "");
+  const Box box{100, 100, 50, 50};
+  std::vector<std::uint8_t> got(std::size_t{50} * 50 * 3);
+  ASSERT_TRUE(decoder.decode(box, got.data(), 150));
+  expect_same(want, box, got);
 }
 
 TEST(SeekIndex, IsRefusedUnlessItWasMadeFromTheseBytes) {
@@ -340,18 +384,32 @@ TEST(Region, EveryCutIsNoticedWhereverTheBoxLies) {
   }
 }
 
-TEST(Region, NoBitFlipLeavesTheBuffers) {  // run under AddressSanitizer
-  const auto original = encode({.width = 120, .height = 90, .h = 2, .v = 1, .restart = 5}, 9);
+class RegionFlips : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Restarts, RegionFlips, testing::Values(0U, 5U));
+
+/// Scouts and decoding in order agree about every damaged picture, too.
+TEST_P(RegionFlips, NeitherLeaveTheBuffersNorDependOnTheWay) {  // run under AddressSanitizer
+  const auto original =
+      encode({.width = 120, .height = 90, .h = 2, .v = 1, .restart = GetParam()}, 9);
   Random random(3);
   std::vector<std::uint8_t> out(120 * 90 * 3);
   RegionDecoder decoder;
+  decoder.set_least_scouted(0);
   for (int i = 0; i < 3000; ++i) {
     auto bytes = original;
     for (int flips = 0; flips < 3; ++flips) {
       bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1U << random.below(8));
     }
     if (!decoder.open(bytes).empty() || decoder.width() > 120 || decoder.height() > 90) continue;
-    (void)decoder.decode({0, 0, decoder.width(), decoder.height()}, out.data(), 360);
+    const Box box{0, 0, decoder.width(), decoder.height()};
+    std::ranges::fill(out, std::uint8_t{0});
+    const bool clean = decoder.decode(box, out.data(), 360);
+    RegionDecoder in_order;
+    in_order.set_least_scouted(bytes.size());
+    ASSERT_EQ(in_order.open(bytes), "");
+    std::vector<std::uint8_t> same(out.size());
+    ASSERT_EQ(clean, in_order.decode(box, same.data(), 360)) << "round " << i;
+    ASSERT_TRUE(!clean || out == same) << "round " << i;
   }
 }
 

@@ -14,8 +14,8 @@ namespace HWY_NAMESPACE {
 
 class Scouts {
  public:
-  Scouts(const LaneJob& job, std::vector<std::vector<BlockEnd>>& memory)
-      : job_(job), looks_(job), ends_(memory) {
+  Scouts(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory)
+      : job_(job), looks_(job), ends_(memory), left_(2 * mcus * job.slots + kTile * kLaneCount) {
     ends_.resize(kLaneCount);
     for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
       ends_[lane].clear();
@@ -94,6 +94,7 @@ class Scouts {
   bool take_end(std::size_t lane, std::size_t at) {
     const Tile& tile = looks_.tile();
     Lane& l = lanes_[lane];
+    if (left_-- == 0) return false;
     const std::uint64_t sums = tile.entries[lane / kLanesEach][at][lane % kLanesEach];
     const std::uint64_t p = sums & kP;
     const std::uint64_t position = tile.position[at / kRound][lane] + (sums >> kLost & 63U);
@@ -114,9 +115,11 @@ class Scouts {
     return true;
   }
 
-  /// Whether the next lane has been in this state is seen block by block; false: it never will.
+  /// Whether the next lane has been in this state is seen block by block. False: it never will, or
+  /// it takes so long that decoding in order is no slower.
   bool meet(std::size_t lane, const BlockEnd& end) {
     Lane& l = lanes_[lane];
+    if (lane + 3 < kLaneCount && end.position > lanes_[lane + 3].begin) return false;
     const auto& next = ends_[lane + 1];
     while (l.met < next.size() && next[l.met].position < end.position) ++l.met;
     if (l.met == next.size()) return lanes_[lane + 1].running;
@@ -134,12 +137,13 @@ class Scouts {
   std::vector<std::vector<BlockEnd>>& ends_;
   std::array<Lane, kLaneCount> lanes_{};
   std::size_t running_ = kLaneCount;
+  std::size_t left_;  ///< blocks that may be taken: all of them twice, or lanes are lost
 };
 
 bool Scout(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory,
            std::vector<Checkpoint>& starts) {
   if (job.limit > std::numeric_limits<std::uint32_t>::max()) return false;
-  Scouts scouts(job, memory);
+  Scouts scouts(job, mcus, memory);
   return scouts.run() && scouts.gather(mcus, starts);
 }
 

@@ -57,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ByteSpan noise = bytes.first(split);
   const ByteSpan picture = bytes.subspan(split);
   RegionDecoder decoder;
+  decoder.set_least_scouted(0);
   if (!decoder.open(picture).empty()) return 0;
   if (std::uint64_t{decoder.width()} * decoder.height() > kMostPixels) return 0;
   const Box box = box_of(data[1], decoder.width(), decoder.height());
@@ -67,6 +68,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint32_t interval = 1 + data[0] % 9U;
   if (!decoder.decode(box, rgb.data(), stride, interval)) return 0;
   const auto recorded = decoder.seek_index(payload);
+  RegionDecoder in_order;  // scouts, which the one above may have sent, find nothing else
+  std::vector<std::uint8_t> same(rgb.size());
+  in_order.set_least_scouted(~std::size_t{0} / 8);
+  if (!in_order.open(picture).empty()) std::abort();
+  if (!in_order.decode(box, same.data(), stride, interval) || same != rgb) std::abort();
+  if (in_order.seek_index(payload) != recorded) std::abort();
   const auto headers = parse(picture).headers;
   const auto truth = SeekIndex::open(recorded, payload, *headers);
   if (!truth) return 0;  // restart intervals, or predictors that no encoder makes
