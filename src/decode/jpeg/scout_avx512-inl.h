@@ -15,7 +15,11 @@ namespace HWY_NAMESPACE {
 class Scouts {
  public:
   Scouts(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory)
-      : job_(job), looks_(job), ends_(memory), left_(2 * mcus * job.slots + kTile * kLaneCount) {
+      : job_(job),
+        looks_(job),
+        alike_(alike(job)),
+        ends_(memory),
+        left_(2 * mcus * job.slots + kTile * kLaneCount) {
     ends_.resize(kLaneCount);
     for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
       ends_[lane].clear();
@@ -44,7 +48,7 @@ class Scouts {
     for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
       for (std::size_t i = first; i < ends_[lane].size(); ++i) {
         const BlockEnd& end = ends_[lane][i];
-        if (end.bad || end.slot != slot) return false;
+        if (end.bad || (end.slot != slot && !alike_)) return false;
         if (slot == 0) {
           Checkpoint& start = starts.emplace_back();
           start.bit = position;
@@ -77,6 +81,17 @@ class Scouts {
     std::size_t met = 0;  ///< of the next lane's ends, the one that is this lane's last, too
   };
 
+  /// Where all blocks are read by the same tables, a lane cannot know whose block it is at; nor
+  /// need it: blocks are counted from the first.
+  static bool alike(const LaneJob& job) {
+    for (std::size_t i = 1; i < job.slots; ++i) {
+      for (const bool ac : {false, true}) {
+        if (!job.tables[i]->code(ac).is(job.tables[0]->code(ac).spec())) return false;
+      }
+    }
+    return true;
+  }
+
   bool take_ends() {
     const Tile& tile = looks_.tile();
     for (std::size_t at = 0; at < kTile; ++at) {
@@ -98,7 +113,7 @@ class Scouts {
     const std::uint64_t sums = tile.entries[lane / kLanesEach][at][lane % kLanesEach];
     const std::uint64_t p = sums & kP;
     const std::uint64_t position = tile.position[at / kRound][lane] + (sums >> kLost & 63U);
-    const bool no_code = (tile.bad[at / kRound * kRound] >> lane & 1U) != 0 && at % kRound == 0;
+    const bool no_code = (tile.bad[at] >> lane & 1U) != 0;
     const auto dc = static_cast<std::int16_t>(
         static_cast<std::uint16_t>(tile.notes[at][lane] >> (F::kFirst + 1 - (16 - F::kValueBits))));
     ends_[lane].push_back({static_cast<std::uint32_t>(position),
@@ -124,7 +139,8 @@ class Scouts {
     while (l.met < next.size() && next[l.met].position < end.position) ++l.met;
     if (l.met == next.size()) return lanes_[lane + 1].running;
     const BlockEnd& there = next[l.met];
-    if (there.position == end.position && there.slot == end.slot && !there.bad && !end.bad) {
+    const bool same_slot = there.slot == end.slot || alike_;
+    if (there.position == end.position && same_slot && !there.bad && !end.bad) {
       l.has_met = true;
       l.running = false;
       --running_;
@@ -134,6 +150,7 @@ class Scouts {
 
   const LaneJob& job_;
   Looks<LookFor::ends> looks_;
+  const bool alike_;
   std::vector<std::vector<BlockEnd>>& ends_;
   std::array<Lane, kLaneCount> lanes_{};
   std::size_t running_ = kLaneCount;
