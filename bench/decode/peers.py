@@ -228,19 +228,26 @@ def mosaicml(paths, threads, scratch):
         yield from DataLoader(data, batch_size=BATCH, num_workers=threads)
 
 
+def read_bytes(path):  # of a module, as the next one, since worker processes look them up by name
+    return pathlib.Path(path).read_bytes()
+
+
+def decoded(batch):
+    import torch
+
+    return torch.stack([torch.from_numpy(sample(data)) for data in batch])
+
+
 def litdata(paths, threads, scratch):
     import litdata as ld
 
-    ld.optimize(fn=lambda path: pathlib.Path(path).read_bytes(), inputs=paths, output_dir=f"{scratch}/lit",
+    ld.optimize(fn=read_bytes, inputs=paths, output_dir=f"{scratch}/lit",
                 chunk_bytes="64MB", num_workers=1)
-
-    class Decoded(ld.StreamingDataset):
-        def __getitem__(self, index):
-            return sample(super().__getitem__(index))
 
     yield READY
     while True:
-        yield from ld.StreamingDataLoader(Decoded(f"{scratch}/lit", shuffle=True), batch_size=BATCH, num_workers=threads)
+        yield from ld.StreamingDataLoader(ld.StreamingDataset(f"{scratch}/lit", shuffle=True), batch_size=BATCH,
+                                          num_workers=threads, collate_fn=decoded)
 
 
 PEERS = {  # name: (module that must be there, the loader)
@@ -269,6 +276,14 @@ def private_mib(pid):
     return total + sum(private_mib(child) for child in children)
 
 
+def version_of(module):
+    """As the module says, or the package that brought it: some are named otherwise (tensorflow-cpu, mosaicml-streaming)."""
+    if version := getattr(sys.modules[module], "__version__", None):
+        return version
+    packages = importlib.metadata.packages_distributions().get(module.split(".")[0], ["?"])
+    return next((importlib.metadata.version(p) for p in packages if p != "?"), "?")
+
+
 def measure(who, options):
     module, loader = PEERS[who]
     importlib.import_module(module)
@@ -294,8 +309,7 @@ def measure(who, options):
         while time.monotonic() - begin < options.seconds:
             images += len(next(batches))
         rate = images / (time.monotonic() - begin)
-    version = importlib.metadata.version(module.split(".")[0])
-    return {"who": who, "version": version, "threads": options.threads, "images_per_second": rate,
+    return {"who": who, "version": version_of(module), "threads": options.threads, "images_per_second": rate,
             "first_batch_seconds": first, "peak_mib": peak[0]}
 
 
