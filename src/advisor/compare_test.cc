@@ -172,12 +172,12 @@ TEST_F(CompareTest, ACopyWithOtherSamplesIsRefusedBeforeTheFirstRun) {
 }
 
 TEST_F(CompareTest, ReadingInPartsIsARowThatSaysWhatItSaves) {
-  const auto found = run(
-      "uri: s3://b/set\nmodes: [stream, keep]\nrepeats: 1\npartial-reads: true\n"
-      "keep-medium: ebs-gp3",
-      "cache=2000000\ncase \"$*\" in *--partial-reads*) cache=1500000;; esac\n"
-      "test $mode = stream && cache=0\n"
-      "case \"$mode $*\" in stream*--keep-medium*) exit 1;; esac");
+  const auto found =
+      run("uri: s3://b/set\nmodes: [stream, keep]\nrepeats: 1\npartial-reads: true\n"
+          "keep-medium: ebs-gp3",
+          "cache=2000000\ncase \"$*\" in *--partial-reads*) cache=1500000;; esac\n"
+          "test $mode = stream && cache=0\n"
+          "case \"$mode $*\" in stream*--keep-medium*) exit 1;; esac");
   ASSERT_TRUE(found.ok()) << found.error().to_string();
   const auto json = to_json(*found);
   ASSERT_EQ(json["rows"].size(), 3U);
