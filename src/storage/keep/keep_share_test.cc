@@ -78,8 +78,9 @@ TEST_F(KeepShare, WhatAnotherFetchesIsWaitedForAndReadFromTheCache) {
 TEST_F(KeepShare, FourThatReadTheSameAtOnceFetchItOnce) {
   fill_origin(300);
   std::vector<std::unique_ptr<KeepStore>> stores;
+  stores.reserve(4);
   for (int i = 0; i < 4; ++i) stores.push_back(open_and_wait());
-  std::latch all(300 * 4);
+  std::latch all(300L * 4);
   for (const auto& [key, pin] : pins_) {
     for (auto& store : stores) {
       store->read({.key = key, .pin = pin}, [&](const Result<ReadResult>& got) {
