@@ -43,6 +43,7 @@ void register_job(nb::module_& module) {
       .def_rw("medium", &JobOptions::medium)
       .def_rw("expect", &JobOptions::expect)
       .def_rw("pipe_dir", &JobOptions::pipe_dir)
+      .def_rw("pipe_wait", &JobOptions::pipe_wait)
       .def_rw("snapshot", &JobOptions::snapshot)
       .def_rw("open", &JobOptions::open)
       .def_rw("loader", &JobOptions::loader)

@@ -169,6 +169,8 @@ class Loader:
         on_bad: error, skip or substitute a damaged picture.
         quarantine: a file to which bad samples are written, a line of JSON each.
         partial_reads: mode keep: from the second epoch on, read of a JPEG only what its crop needs.
+        pipe_dir: mode pipe: the folder in which another program writes the FIFOs.
+        pipe_wait: seconds until a FIFO is there, and until bytes come in it; 0: 60 and 600.
         list: a .lst, .csv or manifest that names and labels the samples.
         list_root: what a manifest calls the root, where this is a copy.
         attribute_names: of an augmented manifest, in order; empty: found out.
@@ -221,6 +223,7 @@ class Loader:
         partial_reads: bool = False,
         medium: str = "",
         pipe_dir: str = "",
+        pipe_wait: float = 0,
         list: str = "",
         snapshot: Literal["refresh", "reuse"] | None = None,
         snapshot_file: str = "",
@@ -248,6 +251,7 @@ class Loader:
         options.keep_dir = str(keep_dir)
         _set(options, "medium", "medium", medium)
         options.pipe_dir = str(pipe_dir)
+        _set(options, "pipe_wait", "pipe_wait", pipe_wait)
         options.open.list = str(list)
         _set(options, "expect", "expect", expect)
         options.snapshot.file = str(snapshot_file)

@@ -30,6 +30,9 @@ class Scratch {
       parent = set != nullptr && *set != '\0' ? set : "/var/tmp";
     }
     fs::create_directories(parent, error);
+    if (error) {
+      return errno_error(error.value(), "make a folder for a run's files").at(parent.string());
+    }
     auto name = (parent / "headrace-compare-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
       return errno_error(errno, "make a folder for a run's files").at(parent.string());

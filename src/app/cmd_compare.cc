@@ -13,6 +13,8 @@
 #include "headrace/advisor/result_json.h"
 #include "headrace/advisor/text_report.h"
 #include "headrace/advisor/yaml.h"
+#include "headrace/base/printable.h"
+#include "headrace/base/writable.h"
 #include "headrace/job/cli_scan_line.h"
 #include "progress_line.h"
 
@@ -97,7 +99,8 @@ bool succeeded(const advisor::Comparison& found) {
       any = any || row.status == advisor::Status::ok;
       if (row.status != advisor::Status::failed) continue;
       failed = true;
-      fmt::print(stderr, "headrace: mode {} failed on {}: {}\n", row.mode, row.uri, row.why);
+      fmt::print(stderr, "headrace: mode {} failed on {}: {}\n", row.mode, row.uri,
+                 printable(row.why));
     }
   }
   for (const auto& sentence : found.disagreements) {
@@ -132,10 +135,11 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   const auto asked = spec_of(arguments);
   if (!asked) {
     fmt::print(stderr, "headrace: {}: {}\n", to_string(asked.error().code()),
-               asked.error().to_string());
+               printable(asked.error().to_string()));
     return asked.error().code() == Code::invalid ? kUsage : 1;
   }
   const auto& spec = *asked;
+  if (!spec.report.empty()) HEADRACE_TRY(check_can_write(spec.report));
   RunProgress line;
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);

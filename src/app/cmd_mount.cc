@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "headrace/base/mutex.h"
+#include "headrace/base/printable.h"
 #include "headrace/base/shared_metrics.h"
 #include "headrace/consumers/mount/mount.h"
 #include "headrace/consumers/mount/mount_point.h"
@@ -61,7 +62,7 @@ class Troubles {
       if (!seen_.insert(std::string(to_string(error.code()))).second) return;
     }
     fmt::print(stderr, "headrace: {}: {} (programs see \"{}\"; further ones are only counted)\n",
-               to_string(error.code()), error.to_string(), std::strerror(error_number));
+               to_string(error.code()), printable(error.to_string()), std::strerror(error_number));
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "headrace/base/cli_numbers.h"
+#include "headrace/base/writable.h"
 #include "headrace/decode/decoder.h"
 #include "headrace/loader/processors.h"
 #include "headrace/records/verify/report_page.h"
@@ -53,6 +54,7 @@ Result<void> write_page(const Arguments& arguments, const Source& source,
 
 Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
   const Context context;
+  if (!arguments.report.empty()) HEADRACE_TRY(check_can_write(arguments.report));
   HEADRACE_TRY(const auto source, open_source(arguments.uri, context, arguments.open, stop));
   WorkProgress progress;
   VerifyOptions options = arguments.verify;

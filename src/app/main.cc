@@ -12,13 +12,15 @@
 
 #include "command.h"
 #include "headrace/base/cli_numbers.h"
+#include "headrace/base/printable.h"
 #include "headrace/base/signal_stop.h"
 #include "usage.h"
 
 namespace {
 
 int report(const headrace::Error& error) {
-  fmt::print(stderr, "headrace: {}: {}\n", to_string(error.code()), error.to_string());
+  fmt::print(stderr, "headrace: {}: {}\n", to_string(error.code()),
+             headrace::printable(error.to_string()));
   return error.code() == headrace::Code::cancelled ? headrace::kStoppedExit : 1;
 }
 

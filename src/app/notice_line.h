@@ -7,13 +7,14 @@
 #include <string>
 
 #include "headrace/base/notices.h"
+#include "headrace/base/printable.h"
 
 namespace headrace::app {
 
 /// How often is said where it was more than once.
 inline std::string notice_line(const Notice& notice) {
-  if (notice.count == 1) return notice.text;
-  return fmt::format("{} ({} times)", notice.text, notice.count);
+  if (notice.count == 1) return printable(notice.text);
+  return fmt::format("{} ({} times)", printable(notice.text), notice.count);
 }
 
 }  // namespace headrace::app

@@ -76,6 +76,50 @@ def test_two_of_them_at_once_into_one_set_are_told_apart_from_one_after_a_kill(l
     assert headrace_json("read", out, "--no-decode")["samples"] == 20000
 
 
+def test_files_from_before_1970_and_after_2262_are_read_and_fetched(tmp_path):
+    source = sets.folder(tmp_path / "set", 2, 3)
+    files = sorted(source.rglob("*.jpg"))
+    os.utime(files[0], ns=(-300_000_000_500_000_000, -300_000_000_500_000_000))  # 1960, and half a second
+    os.utime(files[1], (20_000_000_000, 20_000_000_000))  # 2603
+    copy = tmp_path / "copy"
+    done = headrace("fetch", source, copy)
+    assert done.returncode == 0, done.stderr
+    assert (copy / files[0].relative_to(source)).stat().st_mtime_ns == files[0].stat().st_mtime_ns
+    assert sets.samples(copy) == sets.samples(source)
+    assert headrace_json("read", source, "--no-decode")["samples"] == 6
+
+
+@pytest.mark.parametrize("command", [
+    ("compare", "--modes", "direct", "--repeats", "1", "--report"), ("verify", "--report")])
+def test_a_report_that_cannot_be_written_is_said_before_the_work(labelled, tmp_path, command):
+    (tmp_path / "file").write_text("")
+    done = headrace(command[0], labelled, *command[1:], tmp_path / "file/report.html")
+    assert done.returncode == 1 and done.stdout == ""
+    assert f"{tmp_path}/file" in done.stderr
+
+
+def test_a_checkpoint_that_cannot_be_written_is_said_before_an_epoch(labelled, tmp_path):
+    if not (HEADRACE.parent / "headrace-train").exists():
+        pytest.skip("headrace-train was not built")
+    (tmp_path / "file").write_text("")
+    done = headrace("train", "--data", labelled, "--model", "resnet20", "--epochs", 1,
+                    "--checkpoint", tmp_path / "file")
+    assert done.returncode == 1 and "Epoch[0]" not in done.stdout
+    assert f"{tmp_path}/file" in done.stderr
+
+
+def test_an_error_is_one_line_whatever_names_hold(tmp_path):
+    folder = tmp_path / "set" / "two\nlines\x1b[2J"
+    folder.mkdir(parents=True)
+    (folder / "cut.jpg").write_bytes(sets.picture(1)[:300])
+    for arguments in (["read", tmp_path / "set"], ["pack", tmp_path / "set", "--out", tmp_path / "out"],
+                      ["compare", tmp_path / "set", "--modes", "direct", "--repeats", 1]):
+        done = headrace(*arguments)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1 and "\x1b" not in done.stderr, done.stderr
+        assert "two\\nlines\\x1b[2J" in done.stderr
+
+
 @pytest.fixture(scope="module")
 def volumes(tmp_path_factory):
     if not available(tmp_path_factory.mktemp("probe")):

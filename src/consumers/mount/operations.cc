@@ -15,6 +15,7 @@
 
 #include "headrace/consumers/mount/errno_code.h"
 #include "headrace/consumers/mount/names.h"
+#include "headrace/storage/object_time.h"
 
 namespace headrace::mount {
 namespace {
@@ -78,8 +79,7 @@ struct stat attributes(Service& service, const Node& node) {
   status.st_size = static_cast<off_t>(node.size);
   status.st_blocks = static_cast<blkcnt_t>((node.size + kBlock - 1) / kBlock);
   status.st_blksize = kPreferred;
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  status.st_mtim = {.tv_sec = node.modified_ns / kSecond, .tv_nsec = node.modified_ns % kSecond};
+  status.st_mtim = timespec_of(node.modified_ns);
   status.st_ctim = status.st_atim = status.st_mtim;
   return status;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "headrace/base/cli_numbers.h"
+#include "headrace/base/printable.h"
 #include "headrace/base/signal_stop.h"
 #include "headrace/consumers/train/train_job.h"
 #include "headrace/job/cli_scan_line.h"
@@ -240,7 +241,8 @@ Result<void> interpret(const Words& words, TrainOptions& options) {
 }
 
 int report(const Error& error) {
-  fmt::print(stderr, "headrace train: {}: {}\n", to_string(error.code()), error.to_string());
+  fmt::print(stderr, "headrace train: {}: {}\n", to_string(error.code()),
+             printable(error.to_string()));
   return error.code() == Code::cancelled ? kStoppedExit : 1;
 }
 

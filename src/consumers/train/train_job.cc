@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "headrace/base/process.h"
+#include "headrace/base/writable.h"
 #include "headrace/consumers/train/checkpoint.h"
 
 namespace headrace {
@@ -125,6 +126,7 @@ Result<std::optional<Saved>> find_saved(const TrainOptions& options, const Group
                  "go on from it with --resume, or name another folder")
         .at(path);
   }
+  if (group.rank() == 0) HEADRACE_TRY(check_can_write(path));  // not after an epoch's work
   return saved;
 }
 

@@ -18,6 +18,7 @@
 #include "headrace/base/byte_budget.h"
 #include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
+#include "headrace/storage/object_time.h"
 
 namespace headrace::fetching {
 namespace {
@@ -166,8 +167,7 @@ class Workers {
     const Pin pin = what_.objects.pin(part.ordinal);
     HEADRACE_TRY(const int fd, part.fd());  // of an empty object, made here
     if (pin.modified_ns != 0) {
-      constexpr std::int64_t kNanos = 1'000'000'000;
-      const timespec time{.tv_sec = pin.modified_ns / kNanos, .tv_nsec = pin.modified_ns % kNanos};
+      const timespec time = timespec_of(pin.modified_ns);
       const timespec times[2] = {time, time};
       if (::futimens(fd, times) != 0) return errno_error(errno, "set time").at(path);
     }

@@ -147,7 +147,9 @@ class Conversion {
   Result<void> check_class_names() const {
     for (const std::string& name : set_.classes()) {
       if (name.find('\n') != std::string::npos)
-        return Error(Code::invalid, "a class name with a line end cannot be kept").at(name);
+        return Error(Code::invalid, "a class name with a line end cannot be kept",
+                     "rename the class's folder")
+            .at(name);
     }
     return {};
   }

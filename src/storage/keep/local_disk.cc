@@ -18,6 +18,7 @@
 
 #include "headrace/base/unique_fd.h"
 #include "headrace/storage/keep/quota.h"
+#include "headrace/storage/object_time.h"
 
 namespace headrace::keep {
 namespace {
@@ -119,11 +120,11 @@ class LocalDirectory final : public Disk {
       if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
       if (!S_ISREG(status.st_mode)) continue;
       constexpr std::uint64_t kBlock = 512;
-      constexpr std::int64_t kNanos = 1'000'000'000;
-      entries.push_back({.name = name,
-                         .bytes = std::max(static_cast<std::uint64_t>(status.st_blocks) * kBlock,
-                                           static_cast<std::uint64_t>(status.st_size)),
-                         .modified_ns = status.st_mtim.tv_sec * kNanos + status.st_mtim.tv_nsec});
+      entries.push_back(
+          {.name = name,
+           .bytes = std::max(static_cast<std::uint64_t>(status.st_blocks) * kBlock,
+                             static_cast<std::uint64_t>(status.st_size)),
+           .modified_ns = object_time(status.st_mtim.tv_sec, status.st_mtim.tv_nsec)});
       errno = 0;
     }
     const int error = errno;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/local/local_path.h"
 
+#include "headrace/storage/object_time.h"
+
 namespace headrace::local {
 
 Result<void> check_key(std::string_view key) {
@@ -28,8 +30,7 @@ std::string path_of(std::string_view root, std::string_view key) {
 }
 
 Pin pin_of(const struct stat& status) {
-  constexpr std::int64_t kNanos = 1'000'000'000;
-  return {.modified_ns = status.st_mtim.tv_sec * kNanos + status.st_mtim.tv_nsec,
+  return {.modified_ns = object_time(status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
           .size = static_cast<std::uint64_t>(status.st_size)};
 }
 

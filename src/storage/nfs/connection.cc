@@ -16,10 +16,11 @@
 #include <tuple>
 #include <utility>
 
+#include "headrace/storage/object_time.h"
+
 namespace headrace::nfs {
 namespace {
 
-constexpr std::int64_t kNanos = 1'000'000'000;
 constexpr std::string_view kStale = "the server does not know this file any more";
 constexpr mode_t kFolderMode = 0777;
 constexpr mode_t kFileMode = 0666;
@@ -34,8 +35,8 @@ Status status_of(const nfs_stat_64& found) {
   const auto type = static_cast<mode_t>(found.nfs_mode) & S_IFMT;
   if (type == S_IFREG) status.kind = Status::Kind::file;
   if (type == S_IFDIR) status.kind = Status::Kind::folder;
-  status.pin = {.modified_ns = static_cast<std::int64_t>(found.nfs_mtime) * kNanos +
-                               static_cast<std::int64_t>(found.nfs_mtime_nsec),
+  status.pin = {.modified_ns = object_time(static_cast<std::int64_t>(found.nfs_mtime),
+                                           static_cast<std::int64_t>(found.nfs_mtime_nsec)),
                 .size = found.nfs_size};
   return status;
 }
@@ -196,8 +197,8 @@ Result<std::vector<Entry>> Connection::list(const std::string& path, const std::
     if (found->type == kRegular) entry.kind = Entry::Kind::file;
     if (found->type == kDirectory) entry.kind = Entry::Kind::folder;
     if (found->type == kLink) entry.kind = Entry::Kind::link;
-    entry.pin = {.modified_ns = static_cast<std::int64_t>(found->mtime.tv_sec) * kNanos +
-                                static_cast<std::int64_t>(found->mtime_nsec),
+    entry.pin = {.modified_ns = object_time(static_cast<std::int64_t>(found->mtime.tv_sec),
+                                            static_cast<std::int64_t>(found->mtime_nsec)),
                  .size = found->size};
     entries.push_back(std::move(entry));
   }

@@ -9,6 +9,7 @@
 
 #include "headrace/base/parse_number.h"
 #include "headrace/base/sha256.h"
+#include "headrace/storage/object_time.h"
 #include "headrace/storage/s3/errors.h"
 
 namespace headrace::s3 {
@@ -16,8 +17,7 @@ namespace {
 
 constexpr std::size_t kErrorBody = std::size_t{64} << 10U;  // more is no S3 error
 constexpr std::size_t kTextBody = std::size_t{64} << 20U;   // a list page is 0.5 MB
-constexpr std::int64_t kNanos = 1'000'000'000;
-constexpr std::int64_t kClockTolerance = 300;  // seconds; signatures hold for 900
+constexpr std::int64_t kClockTolerance = 300;               // seconds; signatures hold for 900
 
 /// "Wed, 21 Oct 2015 07:28:00 GMT" → seconds since 1970; 0 if it is none.
 std::int64_t http_date(std::string_view text) {
@@ -104,7 +104,7 @@ void Call::header(int status, std::string_view name, std::string_view value) {
   } else if (name == "content-range") {
     read_content_range(value, answer_);
   } else if (name == "last-modified") {
-    answer_.modified_ns = http_date(value) * kNanos;
+    answer_.modified_ns = object_time(http_date(value));
   } else if (name == "retry-after") {
     answer_.retry_after =
         std::chrono::seconds(parse_number<std::uint64_t>(value).value_or(0) % 1'000'000);

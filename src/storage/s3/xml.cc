@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 
 #include "headrace/base/parse_number.h"
+#include "headrace/storage/object_time.h"
 #include "headrace/storage/s3/url.h"
 
 namespace headrace::s3 {
@@ -39,7 +40,6 @@ Error bad_list(std::string_view why) {
 }
 
 Result<ListedObject> parse_object(const pugi::xml_node& node, bool encoded) {
-  constexpr std::int64_t kNanos = 1'000'000'000;
   const pugi::xml_node key = node.child("Key");
   if (!key) return bad_list("an object without a key");
   ListedObject object;
@@ -47,7 +47,7 @@ Result<ListedObject> parse_object(const pugi::xml_node& node, bool encoded) {
   if (!read_number(std::string_view(node.child_value("Size")), object.size))
     return bad_list("an object without a size");
   object.etag = with_quotes(node.child_value("ETag"));
-  object.modified_ns = parse_iso_date(node.child_value("LastModified")) * kNanos;
+  object.modified_ns = object_time(parse_iso_date(node.child_value("LastModified")));
   object.storage_class = node.child_value("StorageClass");
   return object;
 }

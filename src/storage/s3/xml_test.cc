@@ -101,6 +101,19 @@ TEST(ParseError, GivesCodeAndMessageOrNothing) {
   EXPECT_EQ(parse_error("").code, "");
 }
 
+TEST(ParseList, ATimeThatDoesNotFitIsUnknown) {
+  for (const char* year : {"8351", "1012", "0000", "9999"}) {
+    const auto answer =
+        parse_list(std::string("<ListBucketResult><IsTruncated>false</IsTruncated>"
+                               "<Contents><Key>a</Key><Size>5</Size><LastModified>") +
+                   year +
+                   "-01-02T03:04:05.000Z</LastModified></Contents>"
+                   "</ListBucketResult>");
+    ASSERT_TRUE(answer.ok()) << year;
+    EXPECT_EQ(answer->objects.at(0).modified_ns, 0) << year;
+  }
+}
+
 TEST(ParseIsoDate, SecondsOrNothing) {
   EXPECT_EQ(parse_iso_date("1970-01-01T00:00:01.999Z"), 1);
   EXPECT_EQ(parse_iso_date("2024-02-29T23:59:59Z"), 1709251199);
