@@ -126,10 +126,10 @@ TEST_F(WireTest, AFirstConnectionThatIsClosedIsBroken) {
 }
 
 TEST_F(WireTest, AnAnswerThatHasBegunIsNeverStale) {
-  Caller caller(5);
+  Caller caller(5), again(5);
   start(caller);
   answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
-  start(caller);
+  start(again);
   answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
   server_ = {};
   EXPECT_EQ(wire_->go_on({}, scratch_), Wire::Progress::over);
