@@ -10,31 +10,14 @@
 
 #include "headrace/base/random.h"
 #include "headrace/decode/jpeg/pair_tables.h"
+#include "headrace/decode/jpeg/testing/random_code.h"
 
 namespace headrace::jpeg {
 namespace {
 
-using F = LaneField;
+using jpeg::testing::random_code;
 
-/// A code of random lengths, as full as a code may be.
-HuffmanSpec random_code(Random& random, bool ac) {
-  HuffmanSpec spec;
-  std::uint32_t free = 2;
-  std::size_t used = 0;
-  for (unsigned length = 1; length <= 16; ++length, free *= 2) {
-    const auto most = std::min<std::uint64_t>(free - 1, ac ? 160 - used : 12 - used);
-    const auto count = random.below(std::min<std::uint64_t>(most, length < 4 ? 1 : 8) + 1);
-    spec.counts[length] = static_cast<std::uint8_t>(count);
-    free -= static_cast<std::uint32_t>(count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto run = static_cast<unsigned>(random.below(16));
-      const auto size = static_cast<unsigned>(random.below(ac ? 11 : 12));
-      spec.symbols[used++] = static_cast<std::uint8_t>(ac ? run << 4U | size : size);
-    }
-  }
-  spec.present = true;
-  return spec;
-}
+using F = LaneField;
 
 struct Step {
   std::uint32_t length = 0, size = 0, advance = 0;
@@ -101,12 +84,12 @@ void expect_entry(LaneEntry entry, const std::vector<Step>& steps) {
 
 void expect_table(const LaneTables& tables, const LaneEntry* entries, bool ac, bool pairs) {
   for (std::uint32_t i = 0; i < kLaneTable; ++i) {
-    SCOPED_TRACE(testing::Message() << (ac ? "AC " : "DC ") << i << (pairs ? " pairs" : ""));
+    SCOPED_TRACE(::testing::Message() << (ac ? "AC " : "DC ") << i << (pairs ? " pairs" : ""));
     const std::uint32_t word = i << (32U - kLaneLookBits);
     const auto first = symbol_at(tables.code(ac), ac, word, 0);
     if (!first || first->length > kLaneLookBits || !is_short(*first)) {
       expect_long(entries[i], first);
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
       continue;
     }
     std::vector<Step> steps{*first};
@@ -119,7 +102,7 @@ void expect_table(const LaneTables& tables, const LaneEntry* entries, bool ac, b
       }
     }
     expect_entry(entries[i], steps);
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 

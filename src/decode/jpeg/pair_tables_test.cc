@@ -7,29 +7,12 @@
 #include <memory>
 
 #include "headrace/base/random.h"
+#include "headrace/decode/jpeg/testing/random_code.h"
 
 namespace headrace::jpeg {
 namespace {
 
-/// A code of random lengths, as full as a code may be, with AC symbols.
-HuffmanSpec random_code(Random& random, bool ac) {
-  HuffmanSpec spec;
-  std::uint32_t free = 2;
-  std::size_t used = 0;
-  for (unsigned length = 1; length <= 16; ++length, free *= 2) {
-    const auto most = std::min<std::uint64_t>(free - 1, ac ? 160 - used : 12 - used);
-    const auto count = random.below(std::min<std::uint64_t>(most, length < 4 ? 1 : 8) + 1);
-    spec.counts[length] = static_cast<std::uint8_t>(count);
-    free -= static_cast<std::uint32_t>(count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto run = static_cast<unsigned>(random.below(16));
-      const auto size = static_cast<unsigned>(random.below(11));
-      spec.symbols[used++] = static_cast<std::uint8_t>(ac ? run << 4U | size : size);
-    }
-  }
-  spec.present = true;
-  return spec;
-}
+using jpeg::testing::random_code;
 
 struct Step {
   std::uint32_t bits = 0, advance = 0;
@@ -53,7 +36,7 @@ std::int32_t value_at(Entry entry, unsigned shift) {
 
 void expect_table(const BlockTables& tables, bool ac, unsigned look_bits) {
   for (std::uint32_t i = 0; i < 1U << look_bits; ++i) {
-    SCOPED_TRACE(testing::Message() << (ac ? "AC " : "DC ") << i);
+    SCOPED_TRACE(::testing::Message() << (ac ? "AC " : "DC ") << i);
     const Entry entry = (ac ? tables.ac() : tables.dc())[i];
     const std::uint32_t word = i << (32U - look_bits);
     const auto first = symbol_at(tables.code(ac), ac, word, 0, look_bits);
@@ -82,7 +65,7 @@ void expect_table(const BlockTables& tables, bool ac, unsigned look_bits) {
       EXPECT_EQ(entry >> 8U & 0xffU, first->advance + bias);
       EXPECT_EQ(value_at(entry, 48), first->value);
     }
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
