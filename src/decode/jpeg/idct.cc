@@ -112,20 +112,6 @@ HWY_INLINE Rows turn(V16 a, V16 b, V16 c, V16 d) {
           hn::BitCast(D16(), hn::InterleaveUpper(D64(), ab13, cd13))};
 }
 
-/// Bytes of a and b, saturated to -128 … 127, within each 128 bits a's before b's.
-HWY_INLINE hn::Vec<D8> demote_two(V16 a, V16 b) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  return hn::Vec<D8>{_mm512_packs_epi16(a.raw, b.raw)};  // Highway 1.0.3 has it for words only
-#elif HWY_TARGET == HWY_AVX2
-  return hn::Vec<D8>{_mm256_packs_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
-  return hn::Vec<D8>{_mm_packs_epi16(a.raw, b.raw)};
-#else
-  const hn::Half<D8> half;
-  return hn::Combine(D8(), hn::DemoteTo(half, b), hn::DemoteTo(half, a));
-#endif
-}
-
 /// Bytes, of each block two rows.
 struct Bytes {
   hn::Vec<D64> r01, r23, r45, r67;
@@ -134,8 +120,10 @@ struct Bytes {
 /// Columns become rows of bytes, 128 added.
 HWY_INLINE Bytes bytes_of(const Eight<V16>& columns) {
   const D8 d8;
-  const auto c02 = demote_two(columns.x0, columns.x2), c13 = demote_two(columns.x1, columns.x3);
-  const auto c46 = demote_two(columns.x4, columns.x6), c57 = demote_two(columns.x5, columns.x7);
+  const auto c02 = demote_two<std::int8_t>(columns.x0, columns.x2),
+             c13 = demote_two<std::int8_t>(columns.x1, columns.x3);
+  const auto c46 = demote_two<std::int8_t>(columns.x4, columns.x6),
+             c57 = demote_two<std::int8_t>(columns.x5, columns.x7);
   const auto as16 = [](auto x) HWY_ATTR { return hn::BitCast(D16(), x); };
   const V16 c01 = as16(hn::InterleaveLower(d8, c02, c13));
   const V16 c23 = as16(hn::InterleaveUpper(d8, c02, c13));

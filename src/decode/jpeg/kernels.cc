@@ -107,20 +107,6 @@ HWY_INLINE Halves unpacked(const std::uint8_t* from, int less) {
   return {hn::Sub(hn::BitCast(d, hn::InterleaveLower(d8, bytes, zero)), offset),
           hn::Sub(hn::BitCast(d, hn::InterleaveUpper(d8, bytes, zero)), offset)};
 }
-/// Saturated to 0 … 255.
-HWY_INLINE V8 packed(V16W low, V16W high) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  return V8{_mm512_packus_epi16(low.raw, high.raw)};  // Highway 1.0.3 has it for words only
-#elif HWY_TARGET == HWY_AVX2
-  return V8{_mm256_packus_epi16(low.raw, high.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
-  return V8{_mm_packus_epi16(low.raw, high.raw)};
-#else
-  const hn::Half<D8W> half;
-  return hn::Combine(D8W(), hn::DemoteTo(half, high), hn::DemoteTo(half, low));
-#endif
-}
-
 struct Rgb16 {
   V16W red, green, blue;
 };
@@ -148,7 +134,9 @@ HWY_INLINE Rgb8 ycc_lanes(const std::uint8_t* y8, const std::uint8_t* cb8,
                           const std::uint8_t* cr8) {
   const Halves y = unpacked(y8, 0), cb = unpacked(cb8, 128), cr = unpacked(cr8, 128);
   const Rgb16 low = to_rgb(y.low, cb.low, cr.low), high = to_rgb(y.high, cb.high, cr.high);
-  return {packed(low.red, high.red), packed(low.green, high.green), packed(low.blue, high.blue)};
+  return {demote_two<std::uint8_t>(low.red, high.red),
+          demote_two<std::uint8_t>(low.green, high.green),
+          demote_two<std::uint8_t>(low.blue, high.blue)};
 }
 
 HWY_INLINE void store_interleaved(const Rgb8& pixels, std::uint8_t* rgb) {

@@ -16,7 +16,7 @@
 namespace headrace::jpeg {
 
 /// A block of an MCU row: where its coefficients go, from the row's `out` on, and whose it is.
-struct LaneBlock {
+struct RowBlock {
   std::uint32_t out = 0;
   std::uint32_t component = 0;
 };
@@ -36,7 +36,7 @@ struct LaneJob {
   const std::uint8_t* bytes = nullptr;  ///< clean: no stuffed zeros
   std::uint64_t limit = 0;  ///< in bits; reading beyond gives what stands here: 16 bytes
   std::span<const LaneStretch> stretches;
-  std::span<const LaneBlock> row;
+  std::span<const RowBlock> row;
   const LaneEntry* entries = nullptr;  ///< of all tables
   /// The blocks of an MCU in the order of the scan: which tables each is read by, and where these
   /// begin in `entries`.

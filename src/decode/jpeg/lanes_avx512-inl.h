@@ -10,7 +10,6 @@
 #include <immintrin.h>
 
 #include <bit>
-#include <cstring>
 
 #include "headrace/decode/jpeg/kernels.h"
 #include "headrace/decode/jpeg/lanes.h"
@@ -39,16 +38,6 @@ constexpr Zigzag make_zigzag() {
 }
 constexpr Zigzag kZigzag = make_zigzag();
 
-struct UpTo64 {
-  alignas(64) std::uint8_t at[64] = {};
-};
-constexpr UpTo64 make_up_to_64() {
-  UpTo64 all;
-  for (std::uint8_t i = 0; i < 64; ++i) all.at[i] = i;
-  return all;
-}
-constexpr UpTo64 kUpTo64 = make_up_to_64();
-
 class Lanes {
  public:
   explicit Lanes(const LaneJob& job) : job_(job), looks_(job) {}
@@ -68,7 +57,7 @@ class Lanes {
   struct Lane {
     std::int16_t* values = nullptr;  ///< of the block at hand
     std::int16_t* end = nullptr;     ///< where the next ones go
-    const LaneBlock* block = nullptr;
+    const RowBlock* block = nullptr;
     std::uint32_t left = 0;  ///< blocks; 0: what the lane reads means nothing
     std::int16_t* out = nullptr;
     std::array<std::int16_t, 3> predictors{};
@@ -128,18 +117,8 @@ class Lanes {
   /// The blocks that ended in this tile.
   bool take_blocks() {
     const Tile& tile = looks_.tile();
-    // A list first: one loop that ends is mispredicted less than one for each look.
-    std::array<std::uint8_t, kTile * kDoneBits + 64> ended;
-    static_assert(kTile * kDoneBits <= 256, "a byte each");
-    std::size_t count = 0;
-    for (std::size_t at = 0; at < kTile * kDoneBits; at += 64) {
-      std::uint64_t done = 0;
-      std::memcpy(&done, &tile.done[0][0] + at / 8, sizeof done);
-      const Vector bits =
-          _mm512_add_epi8(_mm512_load_si512(kUpTo64.at), _mm512_set1_epi8(static_cast<char>(at)));
-      _mm512_storeu_si512(&ended[count], _mm512_maskz_compress_epi8(done, bits));
-      count += static_cast<std::size_t>(std::popcount(done));
-    }
+    std::array<std::uint8_t, kMostEnded> ended;
+    const std::size_t count = list_ended(tile, ended);
     std::array<std::uint8_t, kLaneCount> over;  // lanes whose stretch is
     std::size_t over_count = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -162,7 +141,7 @@ class Lanes {
     const Vector b = _mm512_maskz_expand_epi16(high, rest);
     const Vector upper = _mm512_permutex2var_epi16(a, _mm512_load_si512(kZigzag.at[0]), b);
     const Vector lower = _mm512_permutex2var_epi16(a, _mm512_load_si512(kZigzag.at[1]), b);
-    const LaneBlock& block = *lane.block++;
+    const RowBlock& block = *lane.block++;
     std::int16_t& dc = lane.predictors[block.component];
     dc = static_cast<std::int16_t>(dc + *lane.values);
     lane.values += std::popcount(places);

@@ -3,7 +3,9 @@
 /// Included once, for that target.
 #include <immintrin.h>
 
+#include <array>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "headrace/decode/jpeg/lanes.h"
@@ -54,6 +56,35 @@ struct alignas(64) Tile {
                    [kDoneBits / 8];  ///< a bit for each lane whose block ended with this look
   std::uint32_t bad[kTile];          ///< and for each that met no code: its block ends, too
 };
+
+struct UpTo64 {
+  alignas(64) std::uint8_t at[64] = {};
+};
+constexpr UpTo64 make_up_to_64() {
+  UpTo64 all;
+  for (std::uint8_t i = 0; i < 64; ++i) all.at[i] = i;
+  return all;
+}
+constexpr UpTo64 kUpTo64 = make_up_to_64();
+
+/// Room for a tile's list of blocks that ended, and for a vector behind it.
+constexpr std::size_t kMostEnded = kTile * kDoneBits + 64;
+static_assert(kTile * kDoneBits <= 256, "a byte each");
+
+/// look · kDoneBits + lane of each block that ended, look by look; how many. A list, since one loop
+/// that ends is mispredicted less than one for each look.
+inline std::size_t list_ended(const Tile& tile, std::array<std::uint8_t, kMostEnded>& ended) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < kTile * kDoneBits; at += 64) {
+    std::uint64_t done = 0;
+    std::memcpy(&done, &tile.done[0][0] + at / 8, sizeof done);
+    const Vector bits =
+        _mm512_add_epi8(_mm512_load_si512(kUpTo64.at), _mm512_set1_epi8(static_cast<char>(at)));
+    _mm512_storeu_si512(&ended[count], _mm512_maskz_compress_epi8(done, bits));
+    count += static_cast<std::size_t>(std::popcount(done));
+  }
+  return count;
+}
 
 /// Scouts only want to know where blocks end, and what they begin with.
 enum class LookFor { values, ends };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file Sums of two products in 32 bits, compiled for each instruction set.
+/// \file Two at a time: sums of two products, bytes of two vectors; compiled for each instruction
+/// set.
 
 #if defined(HEADRACE_DECODE_JPEG_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADRACE_DECODE_JPEG_PAIRS_INL_H_
@@ -44,6 +45,24 @@ HWY_INLINE hn::Vec<D> constants(D d, std::int16_t ca, std::int16_t cb) {
       (static_cast<std::uint32_t>(static_cast<std::uint16_t>(cb)) << 16U) |
       static_cast<std::uint16_t>(ca));
   return hn::BitCast(d, hn::Set(hn::RepartitionToWide<D>(), pair));
+}
+
+/// Words of a and b as bytes `T`, saturated; within each 128 bits a's before b's: what unpacking
+/// bytes to words has taken apart comes together again.
+template <class T, class V, class B = hn::Vec<hn::Repartition<T, hn::DFromV<V>>>>
+HWY_INLINE B demote_two(V a, V b) {
+  [[maybe_unused]] constexpr bool kSigned = hwy::IsSigned<T>();
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL  // Highway 1.0.3 has it for words only
+  return B{kSigned ? _mm512_packs_epi16(a.raw, b.raw) : _mm512_packus_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return B{kSigned ? _mm256_packs_epi16(a.raw, b.raw) : _mm256_packus_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+  return B{kSigned ? _mm_packs_epi16(a.raw, b.raw) : _mm_packus_epi16(a.raw, b.raw)};
+#else
+  const hn::Repartition<T, hn::DFromV<V>> d;
+  const hn::Half<decltype(d)> half;
+  return hn::Combine(d, hn::DemoteTo(half, b), hn::DemoteTo(half, a));
+#endif
 }
 
 #endif  // HWY_SCALAR

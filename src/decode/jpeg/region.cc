@@ -30,10 +30,13 @@ std::string_view RegionDecoder::open(ByteSpan bytes, std::span<const ByteRun> th
   return {};
 }
 
-std::int16_t* RegionDecoder::Arena::data() {
+std::int16_t* RegionDecoder::Arena::room(std::size_t size) {
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t needed = size + kAlignment / sizeof(std::int16_t);
+  if (memory.size() < needed) memory.resize(needed);
   void* at = memory.data();
   std::size_t space = memory.size() * sizeof(std::int16_t);
-  return static_cast<std::int16_t*>(std::align(64, 64, at, space));
+  return static_cast<std::int16_t*>(std::align(kAlignment, size * sizeof(std::int16_t), at, space));
 }
 
 void RegionDecoder::lay_out(const Box& box, std::uint32_t grain) {
@@ -147,8 +150,8 @@ bool RegionDecoder::decode_to(const Box& box, const Target& target, std::uint32_
   if (!scan_.start(headers_, bytes_, interval)) return false;
   lay_out(box, 1);
   if (const auto done = decode_by_scouts(box, target)) return *done;
-  if (arenas_[0].memory.size() < arena_size_ + 32) arenas_[0].memory.resize(arena_size_ + 32);
-  std::int16_t* const arena = arenas_[0].data();
+  if (!scan_.begin_rows()) return false;
+  std::int16_t* const arena = arenas_[0].room(arena_size_);
   std::uint32_t y = box.top;
   for (std::uint32_t row = 0; row < scan_.mcu_rows(); ++row) {
     if (row < mcus_.first_row || row >= mcus_.last_row) {

@@ -104,11 +104,14 @@ class RegionDecoder {
   /// The coefficients of one MCU row, all components, 64-byte aligned.
   struct Arena {
     std::vector<std::int16_t> memory;
-    std::int16_t* data();
+    /// Room for so many; what stands there means nothing.
+    std::int16_t* room(std::size_t size);
   };
 
   /// `grain`: the first column of MCUs is a multiple of it.
   void lay_out(const Box& box, std::uint32_t grain);
+  std::uint32_t first_with_tables_of(std::uint32_t component) const;
+  void list_blocks();
   bool build_tables();
   void plan_blocks();
   bool decode_by_streams(const SeekIndex& index, const Box& box, const Target& target);
@@ -149,7 +152,7 @@ class RegionDecoder {
   std::vector<BlockPlan> plan_;
   std::vector<LaneEntry> lane_entries_;  ///< the same for lanes, where there are any
   std::array<LaneTables, 3> lane_tables_;
-  std::vector<LaneBlock> lane_row_;
+  std::vector<RowBlock> row_;  ///< the blocks of an MCU row's stretch, in the order of the scan
   std::vector<LaneStretch> stretches_;
   std::vector<std::vector<BlockEnd>> scouts_;
   std::vector<Checkpoint> mcu_starts_;

@@ -8,21 +8,19 @@
 #include "headrace/decode/jpeg/unstuff.h"
 
 namespace headrace::jpeg {
-namespace {
-
-/// Behind a stretch: zeros, which a look may read, in what copying may write.
-constexpr std::size_t kZeros = 16;
-constexpr std::size_t kSlack = kZeros + kUnstuffSlack;
-
-}  // namespace
-
 /// Components that are read by the same tables share them.
+std::uint32_t RegionDecoder::first_with_tables_of(std::uint32_t component) const {
+  const auto& all = headers_.components;
+  const auto same = [&](const Component& c) {
+    return c.dc == all[component].dc && c.ac == all[component].ac;
+  };
+  return static_cast<std::uint32_t>(std::find_if(all.begin(), &all[component], same) - all.begin());
+}
+
 bool RegionDecoder::build_tables() {
   const auto& all = headers_.components;
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
-    const auto same = [&](const Component& c) { return c.dc == all[i].dc && c.ac == all[i].ac; };
-    const auto at =
-        static_cast<std::size_t>(std::find_if(all.begin(), &all[i], same) - all.begin());
+    const std::uint32_t at = first_with_tables_of(i);
     tables_of_[i] = &tables_[at];
     if (at == i && !tables_[i].build(headers_.dc[all[i].dc], headers_.ac[all[i].ac],
                                      i == 0 ? kMostLookBits : kChromaLookBits)) {
@@ -32,8 +30,25 @@ bool RegionDecoder::build_tables() {
   return true;
 }
 
-/// The blocks of one MCU row's stretch in the order of the scan.
+void RegionDecoder::list_blocks() {
+  row_.clear();
+  for (std::uint32_t mcu = 0; mcu < mcus_.last - mcus_.first; ++mcu) {
+    for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+      const Component& c = headers_.components[i];
+      for (std::uint32_t y = 0; y < c.v; ++y) {
+        for (std::uint32_t x = 0; x < c.h; ++x) {
+          const std::size_t column = std::size_t{mcu} * c.h + x;
+          const std::size_t out =
+              planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column);
+          row_.push_back({static_cast<std::uint32_t>(out), i});
+        }
+      }
+    }
+  }
+}
+
 void RegionDecoder::plan_blocks() {
+  list_blocks();
   plan_.clear();
   const auto add = [&](std::uint32_t component, std::size_t out) {
     const BlockTables& t = *tables_of_[component];
@@ -41,17 +56,7 @@ void RegionDecoder::plan_blocks() {
     plan_.push_back({{t.dc(), out, 64 - kDcLookBits, 0xff, &t.code(false)},
                      {t.ac(), out, 64 - t.ac_look_bits(), 0xffff, &t.code(true)}});
   };
-  for (std::uint32_t mcu = 0; mcu < mcus_.last - mcus_.first; ++mcu) {
-    for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
-      const Component& c = headers_.components[i];
-      for (std::uint32_t y = 0; y < c.v; ++y) {
-        for (std::uint32_t x = 0; x < c.h; ++x) {
-          const std::size_t column = std::size_t{mcu} * c.h + x;
-          add(i, planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column));
-        }
-      }
-    }
-  }
+  for (const RowBlock& block : row_) add(block.component, block.out);
   for (std::size_t i = 0; i < kSparePlans; ++i) add(0, arena_size_ - kGroupSize);
 }
 
@@ -62,12 +67,12 @@ bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, 
   if (!run || (!there_.empty() && !covers(there_, *run))) return false;
   touched_ += run->end - run->begin;
   // The rows of a true index lie apart, and have room; of a wrong one each may be all bytes.
-  if (used + (run->end - run->begin) + kSlack > clean_.size()) return false;
+  if (used + (run->end - run->begin) + kLookSlack > clean_.size()) return false;
   std::uint8_t* const to = clean_.data() + used;
   const auto* bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes_.data()));
   std::uint8_t* const stop = unstuff(bytes + run->begin, bytes + run->end, to).to;
-  std::memset(stop, 0, kZeros);
-  used = static_cast<std::size_t>(stop - clean_.data()) + kZeros;
+  std::memset(stop, 0, kLookZeros);
+  used = static_cast<std::size_t>(stop - clean_.data()) + kLookZeros;
   row.base = to;
   row.limit = static_cast<std::uint64_t>(stop - to) * 8;
   row.position = index.at(mcu_row, mcus_.first / index.interval()).bit % 8;
@@ -76,21 +81,11 @@ bool RegionDecoder::read_stretch(const SeekIndex& index, std::uint32_t mcu_row, 
 
 /// Differences become values: each block's DC adds to the one before, of its component.
 void RegionDecoder::sum_dc(const Checkpoint& begin, std::int16_t* coefficients) const {
-  const std::uint32_t mcus = mcus_.last - mcus_.first;
-  for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
-    const Component& c = headers_.components[i];
-    const Plane& plane = planes_[i];
-    std::int16_t dc = begin.predictors[i];
-    for (std::uint32_t mcu = 0; mcu < mcus; ++mcu) {
-      for (std::uint32_t y = 0; y < c.v; ++y) {
-        for (std::uint32_t x = 0; x < c.h; ++x) {
-          std::int16_t& value = coefficients[plane.arena_offset + y * plane.row_stride +
-                                             block_offset(std::size_t{mcu} * c.h + x)];
-          dc = static_cast<std::int16_t>(dc + value);
-          value = dc;
-        }
-      }
-    }
+  auto sums = begin.predictors;
+  for (const RowBlock& block : row_) {
+    std::int16_t& sum = sums[block.component];
+    sum = static_cast<std::int16_t>(sum + coefficients[block.out]);
+    coefficients[block.out] = sum;
   }
 }
 
@@ -118,8 +113,8 @@ bool RegionDecoder::decode_by_streams(const SeekIndex& index, const Box& box,
                                       const Target& target) {
   if (!build_tables()) return false;
   plan_blocks();
-  if (clean_.size() < bytes_.size() + kStreams * kSlack) {
-    clean_.resize(bytes_.size() + kStreams * kSlack);
+  if (clean_.size() < bytes_.size() + kStreams * kLookSlack) {
+    clean_.resize(bytes_.size() + kStreams * kLookSlack);
   }
   std::uint32_t y = box.top;
   for (std::uint32_t row = mcus_.first_row; row < mcus_.last_row;) {
@@ -129,9 +124,7 @@ bool RegionDecoder::decode_by_streams(const SeekIndex& index, const Box& box,
     std::array<StreamRow, kStreams> rows;
     std::size_t used = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      Arena& arena = arenas_[i];
-      if (arena.memory.size() < arena_size_ + 32) arena.memory.resize(arena_size_ + 32);
-      rows[i].out = arena.data();
+      rows[i].out = arenas_[i].room(arena_size_);
       std::fill_n(rows[i].out, arena_size_, std::int16_t{0});
       if (!read_stretch(index, row + static_cast<std::uint32_t>(i), used, rows[i])) return false;
     }

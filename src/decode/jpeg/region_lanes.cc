@@ -11,10 +11,6 @@
 namespace headrace::jpeg {
 namespace {
 
-/// Behind the last stretch: zeros, which a look may read, in what copying may write.
-constexpr std::size_t kZeros = 16;
-constexpr std::size_t kSlack = kZeros + kUnstuffSlack;
-
 /// Coefficients that are decoded before they are transformed: 1 MB, so they stay in the cache.
 constexpr std::size_t kBandSize = std::size_t{1} << 19U;
 
@@ -26,26 +22,15 @@ constexpr std::size_t kTables = LaneTables::kParts * kLaneTable;
 
 }  // namespace
 
-/// The blocks of one MCU row's stretch in the order of the scan, and their tables.
 void RegionDecoder::plan_lanes(LaneJob& job) {
-  lane_row_.clear();
-  for (std::uint32_t mcu = 0; mcu < mcus_.last - mcus_.first; ++mcu) {
-    for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
-      const Component& c = headers_.components[i];
-      for (std::uint32_t y = 0; y < c.v; ++y) {
-        for (std::uint32_t x = 0; x < c.h; ++x) {
-          const std::size_t column = std::size_t{mcu} * c.h + x;
-          const std::size_t out =
-              planes_[i].arena_offset + y * planes_[i].row_stride + block_offset(column);
-          lane_row_.push_back({static_cast<std::uint32_t>(out), i});
-          if (mcu > 0) continue;
-          job.first_entry[job.slots] = static_cast<std::uint32_t>(i * kTables);
-          job.tables[job.slots++] = &lane_tables_[i];
-        }
-      }
-    }
+  list_blocks();
+  job.slots = row_.size() / (mcus_.last - mcus_.first);
+  for (std::size_t slot = 0; slot < job.slots; ++slot) {
+    const std::uint32_t at = first_with_tables_of(row_[slot].component);
+    job.first_entry[slot] = static_cast<std::uint32_t>(at * kTables);
+    job.tables[slot] = &lane_tables_[at];
   }
-  job.row = lane_row_;
+  job.row = row_;
   job.entries = lane_entries_.data();
 }
 
@@ -64,7 +49,7 @@ bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row,
       __builtin_prefetch(bytes + at);
     }
   }
-  const auto per_mcu = static_cast<std::uint32_t>(lane_row_.size()) / (mcus_.last - mcus_.first);
+  const auto per_mcu = static_cast<std::uint32_t>(row_.size()) / (mcus_.last - mcus_.first);
   Checkpoint begin = index.at(mcu_row, mcus_.first / index.interval());
   for (std::uint32_t mcu = mcus_.first; mcu < mcus_.last;) {
     const std::uint32_t next = std::min(mcu + index.interval(), mcus_.last);
@@ -74,7 +59,7 @@ bool RegionDecoder::add_stretches(const SeekIndex& index, std::uint32_t mcu_row,
     const std::uint64_t to = last ? run->end : (end.bit + 7) / 8;
     if (from < run->begin || from >= to || to > run->end) return false;
     // A true index has room for all; one that is wrong may have every stretch be all bytes.
-    if (used + (to - from) + kSlack > clean_.size()) return false;
+    if (used + (to - from) + kLookSlack > clean_.size()) return false;
     stretches_.push_back({used * 8 + begin.bit % 8, (mcu - mcus_.first) * per_mcu,
                           (next - mcu) * per_mcu, out, begin.predictors});
     std::uint8_t* const stop = unstuff(bytes + from, bytes + to, clean_.data() + used).to;
@@ -100,6 +85,7 @@ void RegionDecoder::clear_spare_blocks(std::int16_t* coefficients) const {
 bool RegionDecoder::build_lane_tables() {
   lane_entries_.resize(lane_tables_.size() * kTables);
   for (std::uint32_t i = 0; i < headers_.component_count; ++i) {
+    if (first_with_tables_of(i) != i) continue;
     const Component& c = headers_.components[i];
     LaneEntry* const out = lane_entries_.data() + i * kTables;
     if (!lane_tables_[i].build(headers_.dc[c.dc], headers_.ac[c.ac], out)) return false;
@@ -114,10 +100,7 @@ bool RegionDecoder::decode_bands(LaneJob& job, const Box& box, const Target& tar
                                  const AddStretches& add) {
   const std::uint32_t rows = mcus_.last_row - mcus_.first_row;
   const std::size_t at_once = std::clamp<std::size_t>(kBandSize / arena_size_, 1, rows);
-  if (band_.memory.size() < at_once * arena_size_ + 32) {
-    band_.memory.resize(at_once * arena_size_ + 32);
-  }
-  std::int16_t* const out = band_.data();
+  std::int16_t* const out = band_.room(at_once * arena_size_);
   std::uint32_t y = box.top;
   for (std::uint32_t row = mcus_.first_row; row < mcus_.last_row;) {
     const std::size_t count = std::min<std::size_t>(at_once, mcus_.last_row - row);
@@ -142,14 +125,14 @@ bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, cons
   plan_lanes(job);
   const std::uint32_t stretches =
       divide_up(mcus_.last - mcus_.first, index.interval()) * (mcus_.last_row - mcus_.first_row);
-  const std::size_t clean = bytes_.size() + stretches + kSlack;  // a byte may belong to two
+  const std::size_t clean = bytes_.size() + stretches + kLookSlack;  // a byte may belong to two
   if (clean_.size() < clean) clean_.resize(clean);
   job.bytes = clean_.data();
   std::size_t used = 0;
   return decode_bands(job, box, target, [&](std::uint32_t row, std::int16_t* out) {
     if (stretches_.empty()) used = 0;
     if (!add_stretches(index, row, out, used)) return false;
-    std::memset(clean_.data() + used, 0, kZeros);
+    std::memset(clean_.data() + used, 0, kLookZeros);
     job.limit = used * 8;
     return true;
   });

@@ -22,13 +22,15 @@ bool ScanDecoder::start(const Headers& headers, ByteSpan bytes, std::uint32_t in
   recording_ = interval != 0 && headers.restart_interval == 0;
   checkpoints_.clear();
   stuffed_.clear();
-  if (!build_tables()) return false;
   mcus_per_row_ = jpeg::mcus_per_row(headers);
   mcu_rows_ = jpeg::mcu_rows(headers);
   rows_done_ = 0;
-  if (!unstuff(bytes)) return false;
+  return unstuff(bytes);
+}
+
+bool ScanDecoder::begin_rows() {
   segment_ = 0;
-  return begin_segment();
+  return build_tables() && begin_segment();
 }
 
 bool ScanDecoder::build_tables() {

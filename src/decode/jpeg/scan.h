@@ -29,8 +29,8 @@ struct CoefficientRow {
 
 class ScanDecoder {
  public:
-  /// Notes a checkpoint every `interval` MCUs of a row, for a seek index; 0: none.
-  /// REQUIRES: `bytes` and `headers` stay until the last row.
+  /// Takes out stuffed zeros and markers. Checkpoints are noted every `interval` MCUs of a row, for
+  /// a seek index; 0: none. REQUIRES: `bytes` and `headers` stay until the last row.
   bool start(const Headers& headers, ByteSpan bytes, std::uint32_t interval = 0);
 
   /// Without restart intervals: all of the entropy-coded data, without stuffed zeros. More bytes
@@ -40,6 +40,8 @@ class ScanDecoder {
   /// For `checkpoints`, in place of decoding rows: where each MCU begins in the clean data.
   void note_checkpoints(std::span<const Checkpoint> mcus);
 
+  /// Before the first row: builds what decoding in order needs.
+  bool begin_rows();
   /// Decodes the next MCU row; MCUs in [first, last) are kept, the others only passed.
   bool next_row(std::uint32_t first, std::uint32_t last,
                 const std::array<CoefficientRow, 3>& targets);

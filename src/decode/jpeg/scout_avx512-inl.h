@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file scout.h by AVX-512 with VBMI2. Included once, for that target.
 #include <array>
-#include <bit>
-#include <cstring>
 #include <limits>
 
 #include "headrace/decode/jpeg/lanes_looks_avx512-inl.h"
@@ -93,15 +91,11 @@ class Scouts {
   }
 
   bool take_ends() {
-    const Tile& tile = looks_.tile();
-    for (std::size_t at = 0; at < kTile; ++at) {
-      std::uint32_t done = 0;
-      std::memcpy(&done, tile.done[at], sizeof done);
-      static_assert(kDoneBits == 32);
-      for (; done != 0; done &= done - 1) {
-        const auto lane = static_cast<std::size_t>(std::countr_zero(done));
-        if (lanes_[lane].running && !take_end(lane, at)) return false;
-      }
+    std::array<std::uint8_t, kMostEnded> ended;
+    const std::size_t count = list_ended(looks_.tile(), ended);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t lane = ended[i] % kDoneBits;
+      if (lanes_[lane].running && !take_end(lane, ended[i] / kDoneBits)) return false;
     }
     return true;
   }

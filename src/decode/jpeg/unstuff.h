@@ -13,6 +13,11 @@ namespace headrace::jpeg {
 /// `unstuff` may write this much behind the end of what it says.
 inline constexpr std::size_t kUnstuffSlack = 64;
 
+/// Behind bytes that a decoder looks at without asking where they end, zeros are to stand; so there
+/// is room for these, and for what `unstuff` may write.
+inline constexpr std::size_t kLookZeros = 16;
+inline constexpr std::size_t kLookSlack = kLookZeros + kUnstuffSlack;
+
 struct Unstuffed {
   const std::uint8_t* from = nullptr;  ///< the 0xff of what ended it: no stuffed zero; or the end
   std::uint8_t* to = nullptr;          ///< the end of what was written
