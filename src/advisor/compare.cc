@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 
 #include <map>
+#include <optional>
 
 #include "headrace/advisor/process.h"
 #include "headrace/advisor/proof.h"
@@ -51,13 +52,28 @@ Result<void> check_media(const CompareSpec& spec, const MediaFile& media) {
   return {};
 }
 
+/// The files that the spec's names stand in, in which they do.
+struct Known {
+  MediaFile media;
+  PriceBook prices;
+  std::optional<InstancePrice> instance;
+};
+
+Result<Known> look_up(const CompareSpec& spec) {
+  Known known;
+  HEADRACE_TRY(known.media, load_media());
+  HEADRACE_TRY(check_media(spec, known.media));
+  HEADRACE_TRY(known.prices, PriceBook::load(spec.prices));
+  if (!spec.instance.empty()) {
+    HEADRACE_TRY(known.instance, known.prices.instance(spec.instance));
+  }
+  return known;
+}
+
 }  // namespace
 
 Result<void> check_names(const CompareSpec& spec) {
-  HEADRACE_TRY(const auto media, load_media());
-  HEADRACE_TRY(check_media(spec, media));
-  HEADRACE_TRY(const auto prices, PriceBook::load(spec.prices));
-  if (!spec.instance.empty()) HEADRACE_TRY(prices.instance(spec.instance));
+  HEADRACE_TRY(look_up(spec));
   return {};
 }
 
@@ -120,14 +136,10 @@ std::uint64_t bytes_of(const Row& row, const Table& table) {
 Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& options,
                            const std::stop_token& stop) {
   // Everything that can be wrong with the question is found before the first run.
-  HEADRACE_TRY(check_names(spec));
-  HEADRACE_TRY(const auto prices, PriceBook::load(spec.prices));
+  HEADRACE_TRY(const auto known, look_up(spec));
   HEADRACE_TRY(const auto book, ManageabilityBook::load());
-  HEADRACE_TRY(const auto media, load_media());
   Comparison found;
-  if (!spec.instance.empty()) {
-    HEADRACE_TRY(found.instance, prices.instance(spec.instance));
-  }
+  found.instance = known.instance;
   std::map<std::string, SetInfo> infos;
   for (const auto& table : spec.tables) {
     for (const auto& set : table.sets) {
@@ -150,8 +162,8 @@ Result<Comparison> compare(const CompareSpec& spec, const CompareOptions& option
     for (const auto& set : asked.sets) table.sets.push_back(joined_info(set, infos));
     HEADRACE_TRY(table.rows, run_table(asked, table.sets, runner, stop));
     for (auto& row : table.rows) {
-      HEADRACE_TRY(mark_fitted(row, media));
-      if (found.instance) price_row(row, bytes_of(row, table), prices, *found.instance);
+      HEADRACE_TRY(mark_fitted(row, known.media));
+      if (found.instance) price_row(row, bytes_of(row, table), known.prices, *found.instance);
       table.facts.push_back(book.facts(row.mode, row.format));
     }
     table.recommendation = recommend(table.rows, book);

@@ -66,7 +66,7 @@ class PriceBook {
   /// The file at `path`; if that is empty, the prices.yaml that comes with the program.
   static Result<PriceBook> load(const std::string& path = {});
 
-  /// `not_found` for a type without a price; the error lists those there are.
+  /// `invalid` for a type without a price; the error lists those there are.
   Result<InstancePrice> instance(std::string_view type) const;
   Cost cost(const InstancePrice& instance, const Usage& usage) const;
 
