@@ -9,48 +9,38 @@
 #include <utility>
 
 #include "headrace/base/parse_number.h"
+#include "headrace/base/text.h"
 
 namespace headrace::list {
 namespace {
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\r')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(trim(text));
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
+constexpr std::string_view kBlanks = " \r";
 
 bool is_path_column(std::string_view name) {
   constexpr std::array<std::string_view, 5> kNames = {"path", "key", "file", "filename", "image"};
-  const std::string known = lower(name);
+  const std::string known = lower(trim(name, kBlanks));
   return std::ranges::find(kNames, known) != kNames.end();
 }
 
 bool is_label_column(std::string_view name) {
-  const std::string known = lower(name);
+  const std::string known = lower(trim(name, kBlanks));
   return known.starts_with("label") || known.starts_with("class");
 }
 
 }  // namespace
 
 std::optional<float> to_number(std::string_view label) {
-  label = trim(label);
+  label = trim(label, kBlanks);
   if (label.starts_with('+')) label.remove_prefix(1);
   return parse_number<float>(label);
 }
 
 Result<std::optional<Row>> parse_lst(std::string_view line) {
-  if (trim(line).empty()) return std::optional<Row>();
+  if (trim(line, kBlanks).empty()) return std::optional<Row>();
   std::vector<std::string_view> fields;
   while (true) {
     const auto tab = line.find('\t');
-    fields.push_back(trim(line.substr(0, tab)));
+    fields.push_back(trim(line.substr(0, tab), kBlanks));
     if (tab == std::string_view::npos) break;
     line.remove_prefix(tab + 1);
   }

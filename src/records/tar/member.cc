@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "headrace/base/text.h"
 #include "headrace/records/picture_kind.h"
 #include "headrace/records/tar/header.h"
 #include "headrace/records/tar/names.h"
@@ -71,13 +72,6 @@ std::string path_record(std::string_view name) {
 std::string_view suffix_for(ByteSpan picture) {
   const std::string_view kind = picture_kind(picture);
   return kind == "png" || kind == "webp" ? kind : "jpg";
-}
-
-std::string lower(std::string_view text) {
-  std::string all(text);
-  for (char& letter : all)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return all;
 }
 
 bool is_picture_suffix(std::string_view suffix) {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "headrace/base/parse_number.h"
+#include "headrace/base/text.h"
 
 namespace headrace::http {
 namespace {
@@ -12,22 +13,14 @@ namespace {
 constexpr std::size_t kMostHead = std::size_t{64} << 10U;
 constexpr std::size_t kMostLine = 4096;  // of a chunk's size, or a trailer
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  return text;
-}
+constexpr std::string_view kBlanks = " \t";
 
 /// "Chunked" in "gzip, chunked"; names are compared without regard to case.
 bool has_word(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const auto comma = std::min(list.find(','), list.size());
-    const auto one = trim(list.substr(0, comma));
-    if (std::ranges::equal(one, word, {}, lower)) return true;
+    const auto one = trim(list.substr(0, comma), kBlanks);
+    if (std::ranges::equal(one, word, {}, [](char c) { return lower(c); })) return true;
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
   return false;
@@ -134,10 +127,12 @@ bool AnswerReader::line_of_head(std::span<char> line) {
 bool AnswerReader::field(std::span<char> line) {
   const std::string_view text(line.data(), line.size());
   const auto colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || is_blank(text.front())) return false;
-  std::ranges::transform(line.first(colon), line.begin(), lower);
+  if (colon == std::string_view::npos || colon == 0 ||
+      kBlanks.find(text.front()) != std::string_view::npos)
+    return false;
+  for (char& c : line.first(colon)) c = lower(c);
   const auto name = text.substr(0, colon);
-  const auto value = trim(text.substr(colon + 1));
+  const auto value = trim(text.substr(colon + 1), kBlanks);
   if (name == "content-length") {
     const auto length = parse_number<std::uint64_t>(value);
     if (!length || (length_ && *length_ != *length)) return false;
@@ -178,7 +173,7 @@ std::optional<std::string_view> AnswerReader::line(std::span<char>& bytes) {
 
 /// "1f3;name=value"
 bool AnswerReader::size_of_chunk(std::string_view line) {
-  const auto digits = trim(line.substr(0, line.find(';')));
+  const auto digits = trim(line.substr(0, line.find(';')), kBlanks);
   std::uint64_t size = 0;
   const char* const last = digits.data() + digits.size();
   const auto [end, error] = std::from_chars(digits.data(), last, size, 16);

@@ -42,7 +42,7 @@ class EasyHandle {
   CURL* get() const { return easy_.get(); }
   /// `request` stays alive until the attempt is over.
   void prepare(const Request& request, void* owner);
-  /// Only connects to the server of `request`, without TLS; then `take_socket`.
+  /// Only connects to the server of `request`, without TLS; then `socket`.
   void prepare_connection(const Request& request, void* owner);
   /// The connection's, or -1. The caller keeps curl from closing it.
   int socket() const;

@@ -23,6 +23,7 @@
 #include <unordered_map>
 
 #include "headrace/base/mutex.h"
+#include "headrace/base/text.h"
 #include "headrace/base/unique_fd.h"
 #include "headrace/storage/http/curl_handle.h"
 #include "headrace/storage/http/socket_watch.h"
@@ -35,13 +36,6 @@ std::uint32_t epoll_mask(int what) {
   const std::uint32_t in = what == CURL_POLL_OUT ? 0U : static_cast<std::uint32_t>(EPOLLIN);
   const std::uint32_t out = what == CURL_POLL_IN ? 0U : static_cast<std::uint32_t>(EPOLLOUT);
   return in | out;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.back() == '\r' || text.back() == '\n' || text.back() == ' '))
-    text.remove_suffix(1);
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return text;
 }
 
 void block_signals() {  // they are for the program's own threads
@@ -445,10 +439,10 @@ class Loop::Impl {
     }
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) return line.size();
-    for (std::size_t i = 0; i < colon; ++i) {  // the buffer is curl's, made for us to use
-      if (data[i] >= 'A' && data[i] <= 'Z') data[i] = static_cast<char>(data[i] - 'A' + 'a');
-    }
-    flight.exchange->header(flight.status, line.substr(0, colon), trim(line.substr(colon + 1)));
+    // The buffer is curl's, made for us to use.
+    for (std::size_t i = 0; i < colon; ++i) data[i] = lower(data[i]);
+    flight.exchange->header(flight.status, line.substr(0, colon),
+                            trim(line.substr(colon + 1), " \r\n"));
     return line.size();
   }
 

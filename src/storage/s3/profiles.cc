@@ -5,31 +5,27 @@
 #include <cstdlib>
 
 #include "headrace/base/small_file.h"
+#include "headrace/base/text.h"
 
 namespace headrace::s3 {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r";
 
-std::string_view trim(std::string_view text) {
-  const auto begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
 /// What follows a '#' or ';' after a blank is a comment.
 std::string_view without_comment(std::string_view value) {
   for (std::size_t i = 1; i < value.size(); ++i) {
     const bool mark = value[i] == '#' || value[i] == ';';
     if (mark && kBlank.find(value[i - 1]) != std::string_view::npos)
-      return trim(value.substr(0, i));
+      return trim(value.substr(0, i), kBlank);
   }
   return value;
 }
 
 std::string section_name(std::string_view line) {
-  std::string_view name = trim(line.substr(1, line.find(']') - 1));
-  if (name.starts_with("profile ") || name.starts_with("profile\t")) name = trim(name.substr(8));
+  std::string_view name = trim(line.substr(1, line.find(']') - 1), kBlank);
+  if (name.starts_with("profile ") || name.starts_with("profile\t"))
+    name = trim(name.substr(8), kBlank);
   if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
       name.back() == name.front()) {
     name = name.substr(1, name.size() - 2);
@@ -75,7 +71,7 @@ std::map<std::string, Profile> parse_profiles(std::string_view text) {
     const auto end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const std::string_view content = trim(line);
+    const std::string_view content = trim(line, kBlank);
     if (content.empty() || content.front() == '#' || content.front() == ';') continue;
     if (line.front() == '[' && line.find(']') != std::string_view::npos) {
       profile = &profiles[section_name(line)];
@@ -84,8 +80,8 @@ std::map<std::string, Profile> parse_profiles(std::string_view text) {
     }
     const auto equals = content.find('=');
     if (profile == nullptr || equals == std::string_view::npos) continue;
-    const std::string name(trim(content.substr(0, equals)));
-    const std::string_view value = without_comment(trim(content.substr(equals + 1)));
+    const std::string name(trim(content.substr(0, equals), kBlank));
+    const std::string_view value = without_comment(trim(content.substr(equals + 1), kBlank));
     const bool indented = kBlank.find(line.front()) != std::string_view::npos;
     if (indented && !parent.empty()) {
       (*profile)[parent + "." + name] = value;

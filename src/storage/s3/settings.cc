@@ -3,23 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "headrace/base/parse_number.h"
+#include "headrace/base/text.h"
 
 namespace headrace::s3 {
 namespace {
 
 constexpr const char* kContainerHost = "http://169.254.170.2";
 constexpr const char* kInstanceHost = "http://169.254.169.254";
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
-  });
-  return text;
-}
 
 Result<bool> truth(std::string_view name, const std::string& value) {
   const std::string small = lower(value);
