@@ -298,6 +298,32 @@ TEST(Decoder, OwnDecoderAndLibraryGiveTheSamePixels) {
   }
 }
 
+TEST(Decoder, WhateverTheHeadersSayItIsWhatTheLibraryMakesOfIt) {
+  DecodeLimits limits;
+  limits.pixels = 1U << 16U;
+  Decoder own(limits);
+  limits.library_only = true;
+  Decoder library(limits);
+  const auto sound = picture("jpeg/size_17x33_2x2.jpg");
+  const auto scan = sound.find("\xff\xda");
+  ASSERT_NE(scan, std::string::npos);
+  int decoded = 0;
+  for (std::size_t i = 2; i < scan + 14; ++i) {
+    for (const int change : {0x01, 0x02, 0x10, 0x80, 0xff}) {
+      auto bytes = sound;
+      bytes[i] = static_cast<char>(bytes[i] ^ change);
+      const auto expected = library.decode(as_byte_span(bytes));
+      const auto pixels = own.decode(as_byte_span(bytes));
+      ASSERT_EQ(pixels.ok(), expected.ok()) << i << ' ' << change;
+      if (!pixels.ok()) continue;
+      ++decoded;
+      ASSERT_EQ(pixels->warnings, expected->warnings) << i << ' ' << change;
+      ASSERT_TRUE(std::ranges::equal(pixels->rgb, expected->rgb)) << i << ' ' << change;
+    }
+  }
+  EXPECT_GT(decoded, 500);
+}
+
 TEST(Decoder, ABufferOfTheWrongSizeIsInvalid) {
   const auto bytes = picture("jpeg/baseline_420.jpg");
   std::vector<std::byte> out(7);

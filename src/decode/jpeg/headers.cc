@@ -58,8 +58,7 @@ class Parser {
       case kApp14:
         return adobe(body);
       case kApp0:
-        jfif_ = jfif_ || (body.size() >= 14 && as_text(body).starts_with(kJfif));
-        return;
+        return jfif(body);
       default:
         if ((marker > kApp0 && marker <= 0xef) || marker == kCom) return;  // of no effect on pixels
         return refuse(marker == 0xc2   ? "progressive"
@@ -141,6 +140,12 @@ class Parser {
       quant_seen_[static_cast<std::size_t>(id)] = true;
       pos += 65;
     }
+  }
+
+  void jfif(ByteSpan body) {
+    if (body.size() < 14 || !as_text(body).starts_with(kJfif)) return;
+    if (std::to_integer<int>(body[kJfif.size()]) != 1) return refuse("a later JFIF");  // warned of
+    jfif_ = true;
   }
 
   void adobe(ByteSpan body) {
