@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kRequestWork = 64.0 * 1024;  // a request is worth so many bytes: HEADs count too
 constexpr double kClimbGain = 1.1;            // of a doubling
+constexpr double kClearGain = 1.4;            // of a doubling, within a short time
+constexpr double kNoSlower = 1.2;             // latency that has not risen
 constexpr double kTryGain = 1.05;             // of a quarter more
 constexpr double kTryLoss = 0.98;             // of a fifth less: no loss at all
 constexpr double kSlower = 1.5;               // latency that has risen
@@ -47,13 +49,26 @@ void Governor::ended(Nanos now, const Attempt& attempt) {
   window_.throttled += attempt.throttled ? 1 : 0;
   window_.saturated += attempt.saturated ? 1 : 0;
   // Each place on the wire has been taken once, so the rate is that of this limit.
-  if (now - window_.begin < options_.window || window_.count < limit_) {
+  if ((now - window_.begin < options_.window || window_.count < limit_) && !clear_gain(now)) {
     // Throttling is not waited out: two and 2 % are no accident.
     if (window_.throttled < 2 || window_.throttled * 50 < window_.count || window_.count < 20)
       return;
   }
   close(now);
   window_ = {.begin = now};
+}
+
+/// A step of the climb that need not be measured for long: each place has been taken twice, no
+/// answer took longer than with half as many, and the rate is far above. Where the latency rises
+/// with the number, or the first answers took longer for being the first, a whole window decides.
+bool Governor::clear_gain(Nanos now) const {
+  const std::size_t enough = rate_ == 0 ? limit_ : 2 * limit_;  // those of a lower limit come first
+  if (phase_ != Phase::climb || window_.count < enough || window_.throttled > 0) return false;
+  if (rate_ == 0) return true;  // the first: there is nothing to compare
+  const auto elapsed = static_cast<double>((now - window_.begin).count());
+  const auto count = static_cast<double>(window_.count);
+  return window_.latency < latency_ * count * kNoSlower &&
+         window_.work * 1e9 > rate_ * kClearGain * elapsed;
 }
 
 void Governor::cut() {

@@ -90,6 +90,18 @@ TEST(Governor, IsThereWithinSeconds) {
   EXPECT_EQ(trial.governor.limit(), 256U);
 }
 
+TEST(Governor, WhereNobodyWaitsForAnotherItIsThereInAFewRoundTrips) {
+  Trial trial;
+  trial.run({.capacity = 1e9}, 0.3);  // ten round trips
+  EXPECT_EQ(trial.governor.limit(), 256U);
+}
+
+TEST(Governor, AFullWireIsNotTakenForAGain) {
+  Trial trial;
+  trial.run({.capacity = 1000}, 10);
+  EXPECT_LE(trial.governor.limit(), 64U);
+}
+
 TEST(Governor, FewAreEnoughWhereOneAnswersAtOnce) {
   Trial trial;
   EXPECT_GE(trial.run({.capacity = 3000, .first_byte = 0.0003}, 120), 0.95 * 3000);

@@ -21,7 +21,7 @@ struct S3Options {
   /// (governor.h), from `begin_connections` on. More where the first byte is slow: to keep n
   /// objects a second coming that take t seconds each, n·t.
   std::size_t max_connections = 256;
-  std::size_t begin_connections = 32;
+  std::size_t begin_connections = 0;  ///< 0: 64; by TLS, where each costs a handshake, 32
   /// A read that waits longer for its first byte than 99 of 100 is sent a second time; at most 1 %
   /// extra requests (hedge.h). Off where each request costs more than it gains.
   bool hedge = true;

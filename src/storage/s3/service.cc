@@ -16,10 +16,11 @@ unsigned loops_of(const S3Options& options) {
   return std::clamp(std::thread::hardware_concurrency() / 4, 1U, 8U);
 }
 
-GovernorOptions governor_options(const S3Options& options) {
+GovernorOptions governor_options(const S3Options& options, const Endpoint& endpoint) {
   const std::size_t most = std::max<std::size_t>(options.max_connections, 1);
-  return {
-      .begin = options.begin_connections, .least = std::min<std::size_t>(most, 4), .most = most};
+  std::size_t begin = options.begin_connections;
+  if (begin == 0) begin = endpoint.base.starts_with("https:") ? 32 : 64;
+  return {.begin = begin, .least = std::min<std::size_t>(most, 4), .most = most};
 }
 
 EndpointOptions endpoint_options(const Settings& settings, std::string_view region) {
@@ -96,7 +97,7 @@ Service::Service(std::string bucket, Context context, const S3Options& options, 
       seed_(options.retry_seed != 0 ? options.retry_seed : own_seed()),
       keeper_(std::move(keeper)),
       identity_(std::make_shared<const Identity>(Identity{std::move(endpoint), keeper_->get()})),
-      governor_(governor_options(options)) {
+      governor_(governor_options(options, identity_->endpoint)) {
   const std::string& base = identity_->endpoint.base;
   const unsigned loops = loops_of(options);
   for (unsigned i = 0; i < loops; ++i) {
