@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "headrace/base/json_count.h"
+
 namespace headrace {
 namespace {
 
@@ -25,15 +27,15 @@ json marks_to_json(const Marks& marks) {
 Marks marks_from_json(const json& from) {
   Marks marks;
   from.at("loss_sum").get_to(marks.loss_sum);
-  from.at("correct").get_to(marks.correct);
-  from.at("samples").get_to(marks.samples);
+  marks.correct = json_count(from.at("correct"));
+  marks.samples = json_count(from.at("samples"));
   return marks;
 }
 
 /// Throws nlohmann's exceptions.
 EpochRecord record_from_json(const json& from) {
   EpochRecord record;
-  from.at("epoch").get_to(record.epoch);
+  record.epoch = json_count(from.at("epoch"));
   record.train = marks_from_json(from.at("train"));
   from.at("seconds").get_to(record.seconds);
   if (from.contains("losses")) from.at("losses").get_to(record.losses);

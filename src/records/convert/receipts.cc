@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headrace/base/json_count.h"
 #include "headrace/base/parse_number.h"
 #include "headrace/records/parallel.h"
 #include "headrace/storage/ranges.h"
@@ -53,12 +54,12 @@ std::optional<Receipt> from_text(const Hash128& job, std::string_view text) {
   try {
     if (json.at("job") != job.to_hex()) return std::nullopt;
     Receipt receipt;
-    receipt.written.samples = json.at("samples");
-    receipt.written.bytes = json.at("bytes");
+    receipt.written.samples = json_count(json.at("samples"));
+    receipt.written.bytes = json_count(json.at("bytes"));
     receipt.written.keys = json.at("objects");
     receipt.written.summary = json.at("summary");
-    receipt.payload_bytes = json.at("payload_bytes");
-    receipt.skipped = json.at("skipped");
+    receipt.payload_bytes = json_count(json.at("payload_bytes"));
+    receipt.skipped = json_count(json.at("skipped"));
     for (const Json& one : json.at("skipped_samples"))
       receipt.first_skipped.push_back({.name = one.at("name"), .why = one.at("why")});
     return receipt;
@@ -104,7 +105,7 @@ Result<Receipts> Receipts::open(Store& store, const std::string& key, const Hash
   if (std::ranges::find(keys, plan_key) != keys.end()) {
     HEADRACE_TRY(const auto plan, read_now(store, {.key = plan_key, .stop = stop}));
     const Json json = Json::parse(plan.bytes.text(), nullptr, false);
-    if (json.is_object()) before = json.value("job", std::string());
+    if (json.is_object() && json.contains("job") && json["job"].is_string()) before = json["job"];
   }
   if (before == job.to_hex()) {
     receipts.begun_ = true;

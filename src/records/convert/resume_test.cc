@@ -89,6 +89,32 @@ TEST_F(ResumeTest, GoesOnAfterAnEndAtAnyCall) {
   EXPECT_GT(found, 20U);  // what was finished was not written again
 }
 
+// Whatever stands in a receipt or in the plan: it is written anew or refused, and never believed.
+TEST_F(ResumeTest, NotesThatAreDamagedAreNotBelieved) {
+  const ConvertOptions options{.shards = 4, .jobs = 1};
+  const Contents expected = whole(options);
+  for (const char* text : {"", "{", "7", "[]", "{}", R"({"job":7})", R"({"job":null})"}) {
+    MemoryStore store;
+    FailingStore failing(store, [](const Call& call) -> std::optional<testing::Fault> {
+      if (call.kind != Call::Kind::create || call.number < 5) return std::nullopt;
+      return testing::Fault{};
+    });
+    ASSERT_FALSE(run(failing, options));
+    std::size_t notes = 0;
+    for (const auto& [key, bytes] : contents(store)) {
+      if (!key.starts_with(".headrace/convert/")) continue;
+      ASSERT_TRUE(put(store, key, as_byte_span(text), {}));
+      ++notes;
+    }
+    ASSERT_GT(notes, 0U);
+    auto again = options;
+    again.replace = true;
+    const auto done = run(store, again);
+    ASSERT_TRUE(done) << text << ": " << done.error().to_string();
+    EXPECT_EQ(contents(store), expected) << text;
+  }
+}
+
 TEST_F(ResumeTest, FinishedShardsAreNotWrittenAgain) {
   const ConvertOptions options{.shards = 4};
   MemoryStore store;

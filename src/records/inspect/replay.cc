@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "headrace/base/json_count.h"
 #include "headrace/base/sha256.h"
 #include "headrace/records/read_ahead.h"
 
@@ -19,9 +20,9 @@ Result<QuarantineLine> parse_quarantine_line(std::string_view text) {
     line.uri = json.at("uri");
     line.object = json.at("object");
     line.name = json.value("name", line.object);
-    line.sample = json.at("sample");
-    line.offset = json.at("offset");
-    line.bytes = json.at("bytes");
+    line.sample = json_count(json.at("sample"));
+    line.offset = json_count(json.at("offset"));
+    line.bytes = json_count(json.at("bytes"));
     line.reason = json.value("reason", std::string());
   } catch (const nlohmann::json::exception& problem) {
     return Error(Code::invalid, fmt::format("no line of a quarantine file: {}", problem.what()));
