@@ -8,14 +8,15 @@
 //
 #include <hwy/highway.h>
 
-#if HWY_TARGET == HWY_AVX3_DL
-#include "headrace/decode/jpeg/lanes_avx512-inl.h"
+#include "headrace/decode/jpeg/lanes_target-inl.h"
+#ifdef HEADRACE_LANES
+#include "headrace/decode/jpeg/lanes-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::jpeg::HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_AVX3_DL
+#ifdef HEADRACE_LANES
 bool HasLanes() { return true; }
 #else
 bool HasLanes() { return false; }

@@ -30,7 +30,7 @@ struct LaneStretch {
   std::array<std::int16_t, 3> predictors{};  ///< DC of the block before, a component each
 };
 
-inline constexpr std::size_t kMostSlots = 8;
+inline constexpr std::size_t kMostSlots = 6;
 
 struct LaneJob {
   const std::uint8_t* bytes = nullptr;  ///< clean: no stuffed zeros

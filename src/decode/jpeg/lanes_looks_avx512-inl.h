@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file The first step of lanes_avx512-inl.h: many lanes look, and remember what they found.
-/// Included once, for that target.
+/// \file The first step of lanes-inl.h, by AVX-512 with VBMI2: many lanes look, and remember what
+/// they found. Included once, for that target.
 #include <immintrin.h>
 
 #include <array>
@@ -11,7 +11,7 @@
 #include "headrace/decode/jpeg/lanes.h"
 #include "headrace/decode/jpeg/pair_tables.h"
 
-HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR_AVX3 ",avx512vbmi,avx512vbmi2")
+HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
 namespace HWY_NAMESPACE {
 

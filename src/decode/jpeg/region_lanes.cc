@@ -140,7 +140,7 @@ bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, cons
 
 std::optional<bool> RegionDecoder::decode_by_scouts(const Box& box, const Target& target) {
   scouted_ = false;
-  if (!has_lanes() || headers_.restart_interval != 0) return std::nullopt;
+  if (!has_scouts() || headers_.restart_interval != 0) return std::nullopt;
   if (scan_.clean_bits() < least_scouted_ * 8 || !build_lane_tables()) return std::nullopt;
   LaneJob job;
   plan_lanes(job);

@@ -264,7 +264,7 @@ TEST(Scouts, RecordTheIndexThatDecodingInOrderRecords) {
       }
     }
   }
-  EXPECT_GE(scouted, has_lanes() ? all * 3 / 4 : 0) << "or they are lost where they need not be";
+  EXPECT_GE(scouted, has_scouts() ? all * 3 / 4 : 0) << "or they are lost where they need not be";
 }
 
 TEST(Scouts, WhatTheyCannotTellApartIsDecodedInOrder) {

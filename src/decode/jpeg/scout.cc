@@ -8,25 +8,34 @@
 //
 #include <hwy/highway.h>
 
-#if HWY_TARGET == HWY_AVX3_DL
-#include "headrace/decode/jpeg/scout_avx512-inl.h"
-#else
+#include "headrace/decode/jpeg/lanes_target-inl.h"
+#ifdef HEADRACE_LANES
+#include "headrace/decode/jpeg/scout-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::jpeg::HWY_NAMESPACE {
+
+#ifdef HEADRACE_LANES
+bool HasScouts() { return true; }
+#else
+bool HasScouts() { return false; }
 bool Scout(const LaneJob& /*job*/, std::size_t /*mcus*/,
            std::vector<std::vector<BlockEnd>>& /*memory*/, std::vector<Checkpoint>& /*starts*/) {
   return false;
 }
+#endif
+
 }  // namespace headrace::jpeg::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // HWY_AVX3_DL
 
 #if HWY_ONCE
 namespace headrace::jpeg {
 
+HWY_EXPORT(HasScouts);
 HWY_EXPORT(Scout);
+
+bool has_scouts() { return HWY_DYNAMIC_DISPATCH(HasScouts)(); }
 
 bool scout(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory,
            std::vector<Checkpoint>& starts) {

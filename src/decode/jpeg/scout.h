@@ -8,7 +8,7 @@
 /// too: the same state reads the same. So what comes out is exact, or nothing does.
 ///
 /// A function of its job and of memory that it reuses; one a thread. Idea: parallel Huffman
-/// decoding by self-synchronisation, as for GPUs (Weissenberger and Schmidt, ICPP 2018).
+/// decoding by self-synchronisation, as for GPUs (ICPP 2018).
 #pragma once
 
 #include <cstddef>
@@ -28,12 +28,16 @@ struct BlockEnd {
   bool bad = false;  ///< no such code, or a run that leaves the block
 };
 
+/// Whether this processor has what it takes.
+bool has_scouts();
+
 /// Fewer bytes are not worth it.
 inline constexpr std::size_t kLeastScouted = 16384;
 
 /// `starts` becomes, for each MCU, its first bit in the job's bytes, and the predictors there. Of
 /// the job, stretches are not looked at. False: the bytes are not clean, or a lane did not find its
-/// way; nothing is said then. REQUIRES: has_lanes(); no restart intervals
+/// way; nothing is said then. REQUIRES: has_scouts(); no restart
+/// intervals
 bool scout(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory,
            std::vector<Checkpoint>& starts);
 

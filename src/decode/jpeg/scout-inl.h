@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file scout.h by AVX-512 with VBMI2. Included once, for that target.
+/// \file scout.h for a target that has lanes. Included once for each.
 #include <array>
 #include <limits>
 
-#include "headrace/decode/jpeg/lanes_looks_avx512-inl.h"
 #include "headrace/decode/jpeg/scout.h"
+#if HEADRACE_LANES == 512
+#include "headrace/decode/jpeg/lanes_looks_avx512-inl.h"
+#else
+#include "headrace/decode/jpeg/lanes_looks_avx2-inl.h"
+#endif
 
-HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR_AVX3 ",avx512vbmi,avx512vbmi2")
+HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
 namespace HWY_NAMESPACE {
 
@@ -153,11 +157,11 @@ class Scouts {
 
 bool Scout(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory,
            std::vector<Checkpoint>& starts) {
-  if (job.limit > std::numeric_limits<std::uint32_t>::max()) return false;
+  if (job.limit > std::numeric_limits<std::uint32_t>::max() - 64) return false;
   Scouts scouts(job, mcus, memory);
   return scouts.run() && scouts.gather(mcus, starts);
 }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace::jpeg
-HWY_POP_ATTRIBUTES
+HWY_AFTER_NAMESPACE();
