@@ -6,6 +6,8 @@
 // The exact sum is (h · x) << 15 + l · x, modulo 2^32, which it never leaves.
 #include <immintrin.h>
 
+#include <algorithm>
+
 #include "headrace/decode/resize_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,7 +34,7 @@ HWY_INLINE std::int16_t Low(std::int32_t weight) {
 /// Memory of a group of 8 outputs: for each pair of taps the indices, h and l.
 inline void PlanHalves(const ResizeTable& table, AcrossPlan& plan) {
   const std::size_t outputs = table.outputs();
-  const std::size_t pairs = table.taps / 2;
+  const std::size_t pairs = plan.steps;
   std::uint8_t* memory = plan.memory.data();
   for (std::size_t group = 0; group * kLanes < outputs; ++group) {
     for (std::size_t pair = 0; pair < pairs; ++pair, memory += 3 * kRegister) {
@@ -93,6 +95,8 @@ inline void PlanAcross(const ResizeTable& table, AcrossPlan& plan) {
   if ((outputs + 3) / 4 % 2 != 0) plan.base[(outputs + 3) / 4] = 0;  // of a half group's other half
   plan.form = widest > 16 ? kWide : kHalves;
   if (plan.form == kWide) return PlanWide(table, plan);
+  const std::uint32_t most = *std::max_element(table.count.begin(), table.count.end());
+  plan.steps = (most + 1) / 2;  // taps are a multiple of 4
   PlanHalves(table, plan);
 }
 
@@ -125,7 +129,7 @@ HWY_INLINE __m256i Values(const Sums& sums) {
 
 inline void RunHalves(const AcrossPlan& plan, const PlanarRow& row, const PlanarRowOut& out) {
   const std::size_t outputs = plan.table->outputs();
-  const std::size_t pairs = plan.table->taps / 2;
+  const std::size_t pairs = plan.steps;
   const std::uint8_t* memory = plan.memory.data();
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   for (std::size_t group = 0; group * kLanes < outputs; ++group) {
@@ -196,29 +200,51 @@ inline void RunAcross(const AcrossPlan& plan, const PlanarRow& row, const Planar
   RunHalves(plan, row, out);
 }
 
-HWY_INLINE __m256i Pair(std::int16_t first, std::int16_t second) {
-  const auto bits = static_cast<std::uint32_t>(static_cast<std::uint16_t>(first)) |
-                    static_cast<std::uint32_t>(static_cast<std::uint16_t>(second)) << 16U;
-  return _mm256_set1_epi32(static_cast<std::int32_t>(bits));
+/// Two neighbouring weights as one lane wants them: h of both, l of both.
+struct WeightPair {
+  std::uint32_t high, low;
+};
+HWY_INLINE WeightPair PairOf(const std::int32_t* weights) {
+  const auto join = [](std::int16_t first, std::int16_t second) {
+    return static_cast<std::uint32_t>(static_cast<std::uint16_t>(first)) |
+           static_cast<std::uint32_t>(static_cast<std::uint16_t>(second)) << 16U;
+  };
+  return {join(High(weights[0]), High(weights[1])), join(Low(weights[0]), Low(weights[1]))};
+}
+HWY_INLINE __m256i InAllLanes(std::uint32_t x) {
+  return _mm256_set1_epi32(static_cast<std::int32_t>(x));
+}
+
+/// Two rows of 32 columns, in the order of unpacking, which packing undoes.
+HWY_INLINE void AddRows(Sums (&sums)[4], const std::uint8_t* row, const std::uint8_t* next,
+                        const WeightPair& weights) {
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i high = InAllLanes(weights.high);
+  const __m256i low = InAllLanes(weights.low);
+  const __m256i r0 = Load(row);
+  const __m256i r1 = Load(next);
+  const __m256i first = _mm256_unpacklo_epi8(r0, r1);
+  const __m256i second = _mm256_unpackhi_epi8(r0, r1);
+  Add(sums[0], _mm256_unpacklo_epi8(first, zero), high, low);
+  Add(sums[1], _mm256_unpackhi_epi8(first, zero), high, low);
+  Add(sums[2], _mm256_unpacklo_epi8(second, zero), high, low);
+  Add(sums[3], _mm256_unpackhi_epi8(second, zero), high, low);
 }
 
 inline void RunDown(const std::uint8_t* const* rows, const std::int32_t* weights,
                     std::uint32_t taps, std::uint32_t width, std::uint8_t* out) {
-  const __m256i zero = _mm256_setzero_si256();
+  while (taps > 2 && weights[taps - 1] == 0 && weights[taps - 2] == 0) taps -= 2;
+  constexpr std::uint32_t kMost = 16;  // pairs; more are rare, and split anew for each 32 columns
+  WeightPair pairs[kMost];
+  const std::uint32_t ready = taps / 2 < kMost ? taps / 2 : kMost;
+  for (std::uint32_t i = 0; i < ready; ++i) pairs[i] = PairOf(weights + 2 * i);
   for (std::size_t x = 0; x < width; x += kRegister) {
-    // In the order of unpacking, which packing undoes.
     Sums sums[4] = {NoSums(), NoSums(), NoSums(), NoSums()};
-    for (std::uint32_t tap = 0; tap < taps; tap += 2) {
-      const __m256i high = Pair(High(weights[tap]), High(weights[tap + 1]));
-      const __m256i low = Pair(Low(weights[tap]), Low(weights[tap + 1]));
-      const __m256i r0 = Load(rows[tap] + x);
-      const __m256i r1 = Load(rows[tap + 1] + x);
-      const __m256i first = _mm256_unpacklo_epi8(r0, r1);
-      const __m256i second = _mm256_unpackhi_epi8(r0, r1);
-      Add(sums[0], _mm256_unpacklo_epi8(first, zero), high, low);
-      Add(sums[1], _mm256_unpackhi_epi8(first, zero), high, low);
-      Add(sums[2], _mm256_unpacklo_epi8(second, zero), high, low);
-      Add(sums[3], _mm256_unpackhi_epi8(second, zero), high, low);
+    for (std::uint32_t i = 0; i < ready; ++i) {
+      AddRows(sums, rows[2 * i] + x, rows[2 * i + 1] + x, pairs[i]);
+    }
+    for (std::uint32_t i = ready; i < taps / 2; ++i) {
+      AddRows(sums, rows[2 * i] + x, rows[2 * i + 1] + x, PairOf(weights + 2 * i));
     }
     const __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(Values(sums[0]), Values(sums[1])),
                                               _mm256_packs_epi32(Values(sums[2]), Values(sums[3])));

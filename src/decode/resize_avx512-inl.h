@@ -7,6 +7,8 @@
 // leaves.
 #include <immintrin.h>
 
+#include <algorithm>
+
 #include "headrace/decode/resize_kernels.h"
 
 // Highway 1.0.3 names a neighbouring extension (avxvnni) for this target, so the attributes are our
@@ -289,15 +291,20 @@ HWY_INLINE void RunDownOneBlock(const std::uint8_t* const* rows, const std::int3
 
 inline void RunDown(const std::uint8_t* const* rows, const std::int32_t* weights,
                     std::uint32_t taps, std::uint32_t width, std::uint8_t* out) {
+  const auto nothing = [](std::int32_t weight) { return weight == 0; };
+  while (taps > 4 && std::all_of(weights + taps - 4, weights + taps, nothing)) taps -= 4;
   if (taps == 4) return RunDownOneBlock(rows, weights, width, out);
   const __m512i half = _mm512_set1_epi32(kHalf);
+  constexpr std::uint32_t kMost = 4;  // more are rare, and split anew for each 64 columns
+  Parts ready[kMost];
+  for (std::uint32_t i = 0; i < kMost && 4 * i < taps; ++i) ready[i] = SplitFour(weights + 4 * i);
   for (std::size_t x = 0; x < width; x += kRegister) {
     Parts p0 = NoParts();
     Parts p1 = NoParts();
     Parts p2 = NoParts();
     Parts p3 = NoParts();
     for (std::uint32_t tap = 0; tap < taps; tap += 4) {
-      const Parts four = SplitFour(weights + tap);
+      const Parts four = tap < 4 * kMost ? ready[tap / 4] : SplitFour(weights + tap);
       const Columns columns = Transpose(rows + tap, x);
       Add(p0, columns.q0, four);
       Add(p1, columns.q1, four);

@@ -28,6 +28,7 @@ using PlanarRowOut = std::array<std::uint8_t*, 3>;
 struct AcrossPlan {
   const ResizeTable* table = nullptr;  ///< outlives the plan
   std::uint32_t form = 0;
+  std::uint32_t steps = 0;  ///< of the inner loop, where the form wants to know
   std::vector<std::uint32_t> base;
   std::vector<std::uint8_t> memory;
 };
