@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a picture: the whole of it, and a crop of it, by our own decoder and by the
 // libraries alone: verdict and pixels must be the same, also when the crop is read by a seek index
-// that the first decode made. The first byte chooses the transform. A failure must be an error
+// that the first decode made. The first byte chooses the transform, the length the
+// vector unit. A failure must be an error
 // value; the limits keep time and memory small.
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "headrace/decode/decoder.h"
+#include "headrace/decode/vector_units.h"
 
 namespace headrace {
 namespace {
@@ -76,6 +78,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace headrace;
   if (size == 0) return 0;
   const unsigned choice = data[0];
+  constexpr std::array kUnits{VectorUnit::best, VectorUnit::avx2, VectorUnit::plain};
+  (void)use_vector_unit(kUnits[size % kUnits.size()]);
   const ByteSpan picture = std::as_bytes(std::span(data + 1, size - 1));
   DecodeLimits limits;
   limits.pixels = 1U << 18U;

@@ -2,14 +2,17 @@
 // A picture by its true seek index: the pixels are the same. By any bytes as its index, and by a
 // lying one whose checksums are right: the pixels may be wrong then, but nothing may be read or
 // written that is not the decoder's.
+// The length chooses the vector unit; in order it is decoded by none.
 // Input: how much of it is the index, where the box lies, index bytes, picture.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
 #include "headrace/decode/jpeg/region.h"
+#include "headrace/decode/vector_units.h"
 
 namespace headrace::jpeg {
 namespace {
@@ -56,6 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t split = std::min<std::size_t>(data[0], bytes.size());
   const ByteSpan noise = bytes.first(split);
   const ByteSpan picture = bytes.subspan(split);
+  constexpr std::array kUnits{VectorUnit::best, VectorUnit::avx2, VectorUnit::plain};
+  (void)use_vector_unit(kUnits[size % kUnits.size()]);
   RegionDecoder decoder;
   decoder.set_least_scouted(0);
   if (!decoder.open(picture).empty()) return 0;
@@ -68,12 +73,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint32_t interval = 1 + data[0] % 9U;
   if (!decoder.decode(box, rgb.data(), stride, interval)) return 0;
   const auto recorded = decoder.seek_index(payload);
-  RegionDecoder in_order;  // scouts, which the one above may have sent, find nothing else
+  // Scouts, which the one above may have sent, find nothing else, on whatever unit.
+  (void)use_vector_unit(VectorUnit::plain);
+  RegionDecoder in_order;
   std::vector<std::uint8_t> same(rgb.size());
   in_order.set_least_scouted(~std::size_t{0} / 8);
   if (!in_order.open(picture).empty()) std::abort();
   if (!in_order.decode(box, same.data(), stride, interval) || same != rgb) std::abort();
   if (in_order.seek_index(payload) != recorded) std::abort();
+  (void)use_vector_unit(kUnits[size % kUnits.size()]);
   const auto headers = parse(picture).headers;
   const auto truth = SeekIndex::open(recorded, payload, *headers);
   if (!truth) return 0;  // restart intervals, or predictors that no encoder makes
