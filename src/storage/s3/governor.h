@@ -2,9 +2,10 @@
 /// \file How many requests to keep on the wire, found by trying: more while more comes of it.
 ///
 /// Not thread-safe; pure: time is handed in. It doubles while the rate grows by a tenth (where each
-/// request waits for the road and not for the others, in two round trips), then holds, and now and then tries a quarter more or a fifth less. Throttling (503, 429) cuts it at
-/// once to 0.7, and it climbs back to where it was in ten windows. A rise of the latency without
-/// gain lowers it too. While too little is asked for, nothing is learned and nothing changes.
+/// request waits for the road and not for the others, in two round trips), then holds, and now and
+/// then tries a quarter more or a fifth less. Throttling (503, 429) cuts it at once to 0.7, and it
+/// climbs back to where it was in ten windows. A rise of the latency without gain lowers it too.
+/// While too little is asked for, nothing is learned and nothing changes.
 #pragma once
 
 #include <cstddef>
