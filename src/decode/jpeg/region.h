@@ -58,7 +58,8 @@ class RegionDecoder {
   bool decode(const Box& box, PlaneRows& rows, std::uint32_t interval = 0);
   /// For `decode`: see checkpoint_interval.
   std::uint32_t interval() const { return checkpoint_interval(headers_, bytes_.size()); }
-  /// For tests: pictures of fewer bytes are not decoded by scouts; and whether the last one was.
+  /// For tests: pictures of fewer bytes are not decoded by scouts (0: any picture is that can be,
+  /// whether it pays or not); and whether the last one was.
   void set_least_scouted(std::size_t bytes) { least_scouted_ = bytes; }
   bool scouted() const { return scouted_; }
   /// After a `decode` with an interval: the seek index of this picture, `payload` being the hash of

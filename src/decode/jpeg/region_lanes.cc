@@ -140,15 +140,20 @@ bool RegionDecoder::decode_by_lanes(const SeekIndex& index, const Box& box, cons
 
 std::optional<bool> RegionDecoder::decode_by_scouts(const Box& box, const Target& target) {
   scouted_ = false;
-  if (!has_scouts() || headers_.restart_interval != 0) return std::nullopt;
+  const double share = scouted_share();
+  if (share == 0 || headers_.restart_interval != 0) return std::nullopt;
+  const std::size_t all = std::size_t{scan_.mcus_per_row()} * scan_.mcu_rows();
+  const std::size_t wanted =
+      std::size_t{mcus_.last - mcus_.first} * (mcus_.last_row - mcus_.first_row);
+  const bool pays = static_cast<double>(wanted) <= share * static_cast<double>(all);
+  if (!pays && least_scouted_ > 0) return std::nullopt;
   if (scan_.clean_bits() < least_scouted_ * 8 || !build_lane_tables()) return std::nullopt;
   LaneJob job;
   plan_lanes(job);
   job.bytes = scan_.clean();
   job.limit = scan_.clean_bits();
   const std::uint32_t per_row = scan_.mcus_per_row();
-  const std::size_t mcus = std::size_t{per_row} * scan_.mcu_rows();
-  if (!scout(job, mcus, scouts_, mcu_starts_)) return std::nullopt;
+  if (!scout(job, all, scouts_, mcu_starts_)) return std::nullopt;
   scouted_ = true;
   scan_.note_checkpoints(mcu_starts_);
   const auto per_mcu = static_cast<std::uint32_t>(job.slots);

@@ -16,10 +16,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace headrace::jpeg::HWY_NAMESPACE {
 
-#ifdef HEADRACE_LANES
-bool HasScouts() { return true; }
+#if defined(HEADRACE_LANES) && HEADRACE_LANES == 512
+double ScoutedShare() { return 1; }
+#elif defined(HEADRACE_LANES)
+double ScoutedShare() { return 0.5; }  // measured: equal at 0.56
 #else
-bool HasScouts() { return false; }
+double ScoutedShare() { return 0; }
 bool Scout(const LaneJob& /*job*/, std::size_t /*mcus*/,
            std::vector<std::vector<BlockEnd>>& /*memory*/, std::vector<Checkpoint>& /*starts*/) {
   return false;
@@ -32,10 +34,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace headrace::jpeg {
 
-HWY_EXPORT(HasScouts);
+HWY_EXPORT(ScoutedShare);
 HWY_EXPORT(Scout);
 
-bool has_scouts() { return HWY_DYNAMIC_DISPATCH(HasScouts)(); }
+double scouted_share() { return HWY_DYNAMIC_DISPATCH(ScoutedShare)(); }
 
 bool scout(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory,
            std::vector<Checkpoint>& starts) {

@@ -28,15 +28,16 @@ struct BlockEnd {
   bool bad = false;  ///< no such code, or a run that leaves the block
 };
 
-/// Whether this processor has what it takes.
-bool has_scouts();
+/// Where more than this share of a picture's MCUs is wanted, reading all in order is faster on this
+/// processor than scouts for all and lanes for those. 0: it has not what it takes.
+double scouted_share();
 
 /// Fewer bytes are not worth it.
 inline constexpr std::size_t kLeastScouted = 16384;
 
 /// `starts` becomes, for each MCU, its first bit in the job's bytes, and the predictors there. Of
 /// the job, stretches are not looked at. False: the bytes are not clean, or a lane did not find its
-/// way; nothing is said then. REQUIRES: has_scouts(); no restart
+/// way; nothing is said then. REQUIRES: scouted_share() > 0; no restart
 /// intervals
 bool scout(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory,
            std::vector<Checkpoint>& starts);
