@@ -27,7 +27,7 @@ bool HuffmanCode::build(const HuffmanSpec& spec) {
     code += count;
     index += static_cast<std::int32_t>(count);
     if (count != 0 && code >= (1U << length)) return false;  // as libjpeg has it: none is all ones
-    max_code_[length] = count == 0 ? -1 : static_cast<std::int32_t>(code) - 1;
+    end_[length - 1] = static_cast<std::uint16_t>(code << (16U - length));
     code <<= 1U;
   }
   spec_ = spec;
@@ -36,16 +36,12 @@ bool HuffmanCode::build(const HuffmanSpec& spec) {
 }
 
 Symbol HuffmanCode::find(std::uint32_t bits16) const {
-  for (unsigned length = 1; length <= 16; ++length) {
-    const auto code = static_cast<std::int32_t>(bits16 >> (16U - length));
-    if (code <= max_code_[length]) {
-      const std::int32_t index = code + value_offset_[length];
-      if (index < 0) break;
-      return {static_cast<std::uint8_t>(length),
-              spec_.symbols[static_cast<std::size_t>(index) & 255U]};
-    }
-  }
-  return {};
+  unsigned length = 1;  // counted without a branch: codes ascend with their lengths
+  for (const std::uint16_t end : end_) length += bits16 >= end ? 1U : 0U;
+  if (length > 16) return {};
+  const auto code = static_cast<std::int32_t>(bits16 >> (16U - length));
+  const std::int32_t index = code + value_offset_[length];
+  return {static_cast<std::uint8_t>(length), spec_.symbols[static_cast<std::size_t>(index) & 255U]};
 }
 
 bool HuffmanTable::build(const HuffmanSpec& spec, Kind kind) {

@@ -48,7 +48,8 @@ class HuffmanCode {
   Symbol find(std::uint32_t bits16) const;
 
  private:
-  std::array<std::int32_t, 18> max_code_{};  ///< largest code of a length, -1 if none
+  std::array<std::uint16_t, 16>
+      end_{};  ///< behind the last code of up to so many bits, left-aligned
   std::array<std::int32_t, 17> value_offset_{};
   HuffmanSpec spec_;
 };
