@@ -36,7 +36,7 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// One thread of one way: goes on where it stopped at its last turn.
+/// One thread of one way: of a lot of pictures those from `first` on, `step` apart.
 class Worker {
  public:
   Worker(const Way& way, DecodeWork work, std::span<const Picture> pictures, std::size_t first,
@@ -44,7 +44,7 @@ class Worker {
       : way_(way),
         work_(work),
         pictures_(pictures),
-        next_(first),
+        first_(first),
         step_(step),
         transform_(transform(work)),
         decoder_(limits(way)) {}
@@ -55,12 +55,14 @@ class Worker {
     double cpu_seconds = 0;
   };
 
-  Result<Turn> run(std::chrono::steady_clock::time_point until, const std::stop_token& stop) {
+  /// Its share of the pictures from `begin` to `end`. Beyond the set they come again, with other
+  /// crops.
+  Result<Turn> run(std::size_t begin, std::size_t end, const std::stop_token& stop) {
     Turn turn;
     const double before = thread_seconds();
-    while (turn.images == 0 || std::chrono::steady_clock::now() < until) {
+    for (std::size_t i = begin + first_; i < end; i += step_) {
       if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
-      HEADRACE_TRY(one());
+      HEADRACE_TRY(one(i));
       ++turn.images;
       turn.bytes += decoder_.bytes_touched();
     }
@@ -68,10 +70,9 @@ class Worker {
     return turn;
   }
 
-  Result<void> one() {
-    const Picture& picture = pictures_[next_ % pictures_.size()];
-    const SampleKey key{1, next_ / pictures_.size(), next_ % pictures_.size()};
-    next_ += step_;
+  Result<void> one(std::size_t i) {
+    const Picture& picture = pictures_[i % pictures_.size()];
+    const SampleKey key{1, i / pictures_.size(), i % pictures_.size()};
     if (work_ == DecodeWork::whole) {
       HEADRACE_TRY(decoder_.decode(picture.bytes));
       return {};
@@ -96,7 +97,7 @@ class Worker {
   const Way& way_;
   DecodeWork work_;
   std::span<const Picture> pictures_;
-  std::size_t next_;
+  std::size_t first_;
   std::size_t step_;
   Transform transform_;
   Decoder decoder_;
@@ -104,35 +105,32 @@ class Worker {
   std::vector<std::byte> out_ = std::vector<std::byte>(transform_.sample_bytes());
 };
 
-struct Measured {
-  std::vector<double> wall, cpu;
+struct Sums {
   std::uint64_t images = 0, bytes = 0;
+  double wall = 0, cpu = 0;
 };
 
-Result<void> take_turn(std::vector<std::unique_ptr<Worker>>& workers, double seconds,
-                       Measured& measured, const std::stop_token& stop) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto until = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                 std::chrono::duration<double>(seconds));
+using Workers = std::vector<std::unique_ptr<Worker>>;
+
+/// Some pictures by all threads of a way.
+Result<void> decode(const Workers& workers, std::size_t begin, std::size_t end, Sums& sums,
+                    const std::stop_token& stop) {
+  const auto started = std::chrono::steady_clock::now();
   std::vector<std::optional<Result<Worker::Turn>>> turns(workers.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      threads.emplace_back([&, i] { turns[i] = workers[i]->run(until, stop); });
+      threads.emplace_back([&, i] { turns[i] = workers[i]->run(begin, end, stop); });
     }
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  std::uint64_t images = 0;
-  double cpu = 0;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  sums.wall += took.count();
   for (auto& turn : turns) {
     HEADRACE_TRY(const auto done, *std::move(turn));
-    images += done.images;
-    measured.bytes += done.bytes;
-    cpu += done.cpu_seconds;
+    sums.images += done.images;
+    sums.bytes += done.bytes;
+    sums.cpu += done.cpu_seconds;
   }
-  measured.images += images;
-  measured.wall.push_back(static_cast<double>(images) / took.count());
-  measured.cpu.push_back(static_cast<double>(images) / cpu);
   return {};
 }
 
@@ -169,6 +167,57 @@ Result<std::vector<Picture>> prepare(std::span<const Bytes> pictures) {
   return all;
 }
 
+/// One turn of each way, a few pictures of one after as many of the other: the machine is faster
+/// now and slower then, and pictures differ more than ways do.
+Result<std::vector<Sums>> take_turn(std::span<const Way> ways, std::span<const Workers> workers,
+                                    std::size_t pictures, const std::stop_token& stop) {
+  std::vector<Sums> sums(ways.size());
+  const std::size_t few = std::size_t{16} * workers.front().size();
+  Result<void> done;
+  for (std::size_t begin = 0; begin < pictures && done; begin += few) {
+    for (std::size_t i = 0; i < ways.size() && done; ++i) {
+      const std::size_t way = (begin / few + i) % ways.size();  // the first finds bytes cold
+      (void)use_vector_unit(ways[way].unit);
+      done = decode(workers[way], begin, std::min(begin + few, pictures), sums[way], stop);
+    }
+  }
+  (void)use_vector_unit(VectorUnit::best);
+  HEADRACE_TRY(std::move(done));
+  return sums;
+}
+
+/// Turns that take so long together, all with the same pictures and crops.
+Result<std::vector<std::vector<Sums>>> take_turns(std::span<const Way> ways,
+                                                  std::span<const Workers> workers,
+                                                  const DecodeRateOptions& options,
+                                                  const std::stop_token& stop) {
+  HEADRACE_TRY(const auto first, take_turn(ways, workers, std::size_t{8} * options.threads, stop));
+  double one = 0;  // picture, all ways
+  for (const Sums& way : first) one += way.wall / static_cast<double>(way.images);
+  const double enough = options.seconds / options.turns / one;
+  const auto pictures =
+      static_cast<std::size_t>(std::max(enough, static_cast<double>(options.threads)));
+  std::vector<std::vector<Sums>> turns;
+  for (unsigned i = 0; i < options.turns; ++i) {
+    HEADRACE_TRY(auto turn, take_turn(ways, workers, pictures, stop));
+    turns.push_back(std::move(turn));
+  }
+  return turns;
+}
+
+DecodeRate rate_of(const Way& way, std::size_t at, std::span<const std::vector<Sums>> turns,
+                   unsigned threads) {
+  std::vector<double> wall, cpu;
+  for (const auto& turn : turns) {
+    const auto images = static_cast<double>(turn[at].images);
+    wall.push_back(images / turn[at].wall);
+    cpu.push_back(images / turn[at].cpu);
+  }
+  const Sums& any = turns.front()[at];
+  return {way.who, threads, median(std::move(wall)), median(std::move(cpu)),
+          static_cast<double>(any.bytes) / static_cast<double>(any.images)};
+}
+
 }  // namespace
 
 Result<DecodeWork> parse_decode_work(std::string_view text) {
@@ -184,29 +233,17 @@ Result<std::vector<DecodeRate>> measure_decode_rates(std::span<const Bytes> pict
                                                      const std::stop_token& stop) {
   HEADRACE_TRY(const auto prepared, prepare(pictures));
   const std::vector<Way> ways = ways_of(options.work);
-  std::vector<std::vector<std::unique_ptr<Worker>>> workers(ways.size());
-  std::vector<Measured> measured(ways.size());
+  std::vector<Workers> workers(ways.size());
   for (std::size_t way = 0; way < ways.size(); ++way) {
     for (unsigned thread = 0; thread < options.threads; ++thread) {
       workers[way].push_back(
           std::make_unique<Worker>(ways[way], options.work, prepared, thread, options.threads));
     }
   }
-  const double slice = options.seconds / (options.turns * static_cast<double>(ways.size()));
-  Result<void> done;
-  for (unsigned turn = 0; turn < options.turns && done; ++turn) {
-    for (std::size_t way = 0; way < ways.size() && done; ++way) {
-      (void)use_vector_unit(ways[way].unit);
-      done = take_turn(workers[way], slice, measured[way], stop);
-    }
-  }
-  (void)use_vector_unit(VectorUnit::best);
-  HEADRACE_TRY(std::move(done));
+  HEADRACE_TRY(const auto turns, take_turns(ways, workers, options, stop));
   std::vector<DecodeRate> rates;
   for (std::size_t way = 0; way < ways.size(); ++way) {
-    const Measured& result = measured[way];
-    rates.push_back({ways[way].who, options.threads, median(result.wall), median(result.cpu),
-                     static_cast<double>(result.bytes) / static_cast<double>(result.images)});
+    rates.push_back(rate_of(ways[way], way, turns, options.threads));
   }
   return rates;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file How fast pictures in memory become samples: several ways, turn by turn, in one run.
+/// \file How fast pictures in memory become samples: several ways, turn by turn, in one run, each
+/// with the same pictures and crops.
 ///
 /// Not to be run while anything else decodes in the
 /// process, since it changes the vector unit for some ways.
