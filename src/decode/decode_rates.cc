@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "headrace/base/random.h"
 #include "headrace/decode/decoder.h"
 #include "headrace/decode/jpeg/headers.h"
 #include "headrace/decode/vector_units.h"
@@ -164,6 +165,9 @@ Result<std::vector<Picture>> prepare(std::span<const Bytes> pictures) {
     HEADRACE_TRY(decoder.decode_into(picture.bytes, transform, {}, out, &seek));
     all.push_back(std::move(picture));
   }
+  // A run may see only the first ones: those shall be any of the set.
+  Random random(1);
+  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
   return all;
 }
 
@@ -172,7 +176,7 @@ Result<std::vector<Picture>> prepare(std::span<const Bytes> pictures) {
 Result<std::vector<Sums>> take_turn(std::span<const Way> ways, std::span<const Workers> workers,
                                     std::size_t pictures, const std::stop_token& stop) {
   std::vector<Sums> sums(ways.size());
-  const std::size_t few = std::size_t{16} * workers.front().size();
+  const std::size_t few = std::size_t{64} * workers.front().size();  // so that caches are warm
   Result<void> done;
   for (std::size_t begin = 0; begin < pictures && done; begin += few) {
     for (std::size_t i = 0; i < ways.size() && done; ++i) {
