@@ -63,9 +63,14 @@ Result<void> Cache::load() {
 
 std::optional<Parts> Cache::find(const Hash128& object, std::uint64_t offset,
                                  std::uint64_t length) {
+  const MutexLock lock(mutex_);
+  return pieces_of(object, offset, length);
+}
+
+std::optional<Parts> Cache::pieces_of(const Hash128& object, std::uint64_t offset,
+                                      std::uint64_t length) {
   Parts parts;
   const std::uint64_t end = offset + length;
-  const MutexLock lock(mutex_);
   while (offset < end) {
     const Piece* piece = index_.find(object, offset);
     if (piece == nullptr) return std::nullopt;
@@ -77,20 +82,17 @@ std::optional<Parts> Cache::find(const Hash128& object, std::uint64_t offset,
   return parts;
 }
 
-std::optional<Parts> Cache::want(const Hash128& object, std::uint64_t place, std::uint64_t offset,
+std::optional<Parts> Cache::want(const Hash128& object, std::uint64_t offset,
                                  std::uint64_t length) {
-  auto parts = find(object, offset, length);
   const MutexLock lock(mutex_);
+  auto parts = pieces_of(object, offset, length);
   const std::pair read(object, offset);
   if (!pass_began_) {
     pass_began_ = read;
   } else if (*pass_began_ == read) {
     ++pass_;
   }
-  if (!parts) {
-    note_miss(object, place);
-    return parts;
-  }
+  if (!parts) return parts;
   for (const Part& part : *parts) {
     part.segment->note_read(pass_);
     if (!part.segment->held()) std::ignore = part.segment->hold(false).ok();  // wanted after all
@@ -99,6 +101,7 @@ std::optional<Parts> Cache::want(const Hash128& object, std::uint64_t place, std
 }
 
 void Cache::note_miss(const Hash128& object, std::uint64_t place) {
+  const MutexLock lock(mutex_);
   const auto [begin, end] = samples_.equal_range(place);
   for (auto at = begin; at != end; ++at)
     if (at->second.object != object.low) ++replaced_[at->second.segment];

@@ -58,8 +58,9 @@ class Cache {
   /// The pieces that hold the whole range, or nothing. REQUIRES: length > 0
   std::optional<Parts> find(const Hash128& object, std::uint64_t offset, std::uint64_t length);
   /// The same for a read that a job makes now: it tells which segments are wanted still.
-  std::optional<Parts> want(const Hash128& object, std::uint64_t place, std::uint64_t offset,
-                            std::uint64_t length);
+  std::optional<Parts> want(const Hash128& object, std::uint64_t offset, std::uint64_t length);
+  /// A read that a job makes now, and of which `want` found nothing.
+  void note_miss(const Hash128& object, std::uint64_t place);
   /// Their bytes, each piece verified. On damage (`corrupt`), or when the segment is gone, the
   /// piece is forgotten.
   Result<Bytes> read(const Parts& parts);
@@ -99,6 +100,8 @@ class Cache {
     std::uint64_t object = 0;  ///< low half of its id
   };
 
+  std::optional<Parts> pieces_of(const Hash128& object, std::uint64_t offset, std::uint64_t length)
+      HEADRACE_REQUIRES(mutex_);
   Result<std::optional<Bytes>> read(const Parts& parts, bool wait);
   Result<std::optional<Bytes>> read_blocks(const Parts& parts, const WantedParts& wanted,
                                            bool wait);
@@ -118,7 +121,6 @@ class Cache {
   void tidy(const std::vector<DiskEntry>& listed);
   std::uint32_t pass() const;
   bool is_unwanted(std::uint32_t number) const;
-  void note_miss(const Hash128& object, std::uint64_t place) HEADRACE_REQUIRES(mutex_);
   void end_segment();
   Result<bool> store_piece(const Item& item, std::uint64_t at, std::uint64_t length);
   Result<void> commit();

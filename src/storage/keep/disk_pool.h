@@ -25,7 +25,6 @@ struct RangeId {
 
 struct DiskRead {
   RangeId id;
-  std::uint64_t place = 0;
   ReadRequest request;
   ReadDone done;
   std::function<void(Result<Bytes>)> side;  ///< for derived bytes and parts, instead of `done`

@@ -6,6 +6,7 @@
 /// Thread-safe, as a Store is. keep_engine.h tells the design.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -72,6 +73,9 @@ struct Task {
   std::shared_ptr<std::promise<void>> written;
 };
 
+/// So much is written at once, if it comes soon.
+inline constexpr std::uint64_t kWorthWriting = std::uint64_t{1} << 20U;
+
 // Derived bytes are kept as one object: their length, their hash, and the bytes.
 struct SideHeader {
   std::uint64_t length = 0;
@@ -107,7 +111,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // A flight that is neither parked nor undecided is counted in `at_origin_`, whoever has it.
   // --- at the origin ---------------------------------------------------------------------------
   void pass(ReadRequest request, ReadDone done);
-  void fly(const RangeId& id, std::uint64_t place, ReadRequest request, ReadDone done);
+  void fly(const RangeId& id, ReadRequest request, ReadDone done);
   void watch_stop(const FlightPtr& flight, const std::stop_token& stop);
   void depart(const FlightPtr& flight);
   void launch(const FlightPtr& flight);
@@ -122,6 +126,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
     return unwritten_ >= options_.write_queue_bytes && !closing_ && usable();
   }
 
+  /// What is delivered and not written waits for more, but not for long.
+  bool is_worth_writing() const HEADRACE_REQUIRES(mutex_) {
+    return unwritten_ >= std::min(kWorthWriting, options_.write_queue_bytes) || look_ || hurry_ ||
+           written_out_;
+  }
+
   // --- among processes -------------------------------------------------------------------------
   void claim(const FlightPtr& flight);
   void drop_claim(const FlightPtr& flight);
@@ -132,6 +142,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void serve(const FlightPtr& flight, const Parts& parts);
 
   // --- on the disk -----------------------------------------------------------------------------
+  void hit(Bytes bytes, Pin pin, const ReadDone& done);
   void answer(DiskReadPtr read, Result<Bytes> bytes);
   void answer_parts(Result<Bytes> range, std::uint64_t read_bytes, const PartsDone& done);
   void read_failed(const Error& error);
@@ -189,6 +200,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::deque<std::pair<ReadRequest, ReadDone>> early_ HEADRACE_GUARDED_BY(mutex_);
   bool ending_early_ HEADRACE_GUARDED_BY(mutex_) = false;
   std::deque<Task> to_write_ HEADRACE_GUARDED_BY(mutex_);
+  bool hurry_ HEADRACE_GUARDED_BY(mutex_) = false;           ///< someone waits until it is written
   std::uint64_t unwritten_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< bytes delivered, not on disk
   std::uint64_t at_origin_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< reads that the origin answers
   std::uint64_t looks_ HEADRACE_GUARDED_BY(mutex_) = 0;      ///< others' logs were followed

@@ -25,6 +25,13 @@ using testing::SimOp;
 using testing::SimWorld;
 
 class KeepFaults : public ::testing::Test {
+ public:
+  ~KeepFaults() override {
+    release();
+    store_.reset();
+    while (inside_ != 0) std::this_thread::sleep_for(1ms);  // those that were left behind
+  }
+
  protected:
   static constexpr int kObjects = 40;
   static constexpr std::size_t kSize = 30'000;
@@ -42,12 +49,6 @@ class KeepFaults : public ::testing::Test {
       }
     });
   }
-  ~KeepFaults() override {
-    release();
-    store_.reset();
-    while (inside_ != 0) std::this_thread::sleep_for(1ms);  // those that were left behind
-  }
-
   static std::string text(const std::string& key) {
     return pattern(static_cast<std::uint64_t>(std::stoi(key)), kSize);
   }
@@ -141,6 +142,20 @@ TEST_F(KeepFaults, AFullDiskCostsNothingButTheCache) {
   EXPECT_LE(world_->bytes(), 100'000U);
   world_->set_space(1 << 30);
   expect_recovery();
+}
+
+TEST_F(KeepFaults, WhatArrivesTogetherIsWrittenTogether) {
+  open();
+  store_->flush();
+  std::atomic<int> writes = 0;
+  world_->set_hook([&writes](const SimOp& op) -> Result<void> {
+    writes += op.what == "write" && op.file.ends_with(".log") ? 1 : 0;
+    return {};
+  });
+  epoch();
+  store_->flush();
+  EXPECT_LT(writes, kObjects / 2);
+  EXPECT_EQ(epoch(), kObjects);
 }
 
 TEST_F(KeepFaults, ReadsThatFailComeFromTheOrigin) {

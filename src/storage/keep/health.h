@@ -16,7 +16,10 @@ class Health {
  public:
   explicit Health(Context context) : context_(std::move(context)) {}
 
-  bool usable() const { return context_.clock->now().count() >= off_until_.load(); }
+  bool usable() const {
+    const std::int64_t off_until = off_until_.load(std::memory_order_relaxed);
+    return off_until == 0 || context_.clock->now().count() >= off_until;
+  }
 
   /// The disk failed. Leaves one notice, whatever happens afterwards.
   void trouble(const Error& error) {

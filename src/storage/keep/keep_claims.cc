@@ -129,7 +129,6 @@ void Engine::serve(const FlightPtr& flight, const Parts& parts) {
     waiter.on_stop.reset();
     auto read = std::make_unique<DiskRead>();
     read->id = flight->id;
-    read->place = flight->place;
     read->request = flight->request;
     read->request.stop = waiter.stop;
     read->done = std::move(waiter.done);

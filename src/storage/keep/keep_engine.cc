@@ -123,6 +123,8 @@ KeepStats Engine::stats() const {
 void Engine::flush() {
   wait_for_the_start();
   MutexLock lock(mutex_);
+  hurry_ = true;
+  writable_.notify_one();
   while ((!to_write_.empty() || writing_) && !stuck_) {
     std::ignore = lock.wait_until(idle_, std::chrono::steady_clock::now() + kClosing);
   }
@@ -150,29 +152,35 @@ void Engine::read(ReadRequest request, ReadDone done) {
     }
   }
   const RangeId id{object_id(store_, request.key, *request.pin), range->offset, range->length};
-  const std::uint64_t place = place_id(store_, request.key);
   std::optional<Parts> parts;
   if (request.fresh) {
     if (const auto stale = cache_.find(id.object, id.offset, id.length)) cache_.drop(*stale);
   } else if (usable()) {
-    parts = cache_.want(id.object, place, id.offset, id.length);
+    parts = cache_.want(id.object, id.offset, id.length);
+    if (!parts) cache_.note_miss(id.object, place_id(store_, request.key));
   }
-  if (!parts) {
-    return fly(id, place, std::move(request), std::move(done));
-  }
-  Result<std::optional<Bytes>> at_hand = std::optional<Bytes>();
+  if (!parts) return fly(id, std::move(request), std::move(done));
   // What is in memory costs less to copy than to hand to another thread.
-  if (range->length <= kReadHere) at_hand = cache_.read_at_hand(*parts);
+  if (range->length <= kReadHere) {
+    auto at_hand = cache_.read_at_hand(*parts);
+    if (!at_hand) {
+      read_failed(at_hand.error());
+      return fly(id, std::move(request), std::move(done));
+    }
+    if (*at_hand) return hit(**std::move(at_hand), std::move(*request.pin), done);
+  }
   auto read = std::make_unique<DiskRead>();
   read->id = id;
-  read->place = place;
   read->request = std::move(request);
   read->done = std::move(done);
-  if (at_hand && !*at_hand) {
-    read->parts = *std::move(parts);
-    return pool_.push(std::move(read));
-  }
-  answer(std::move(read), at_hand ? Result<Bytes>(**std::move(at_hand)) : at_hand.error());
+  read->parts = *std::move(parts);
+  pool_.push(std::move(read));
+}
+
+void Engine::hit(Bytes bytes, Pin pin, const ReadDone& done) {
+  if (read_errors_.load(std::memory_order_relaxed) != 0) read_errors_ = 0;
+  count_hit(bytes.size());
+  done(ReadResult{std::move(bytes), std::move(pin), true});
 }
 
 void Engine::hint(std::span<const Wanted> wanted) {
@@ -202,8 +210,9 @@ void Engine::pass(ReadRequest request, ReadDone done) {
 }
 
 /// Joins the flight that fetches these bytes, or starts one.
-void Engine::fly(const RangeId& id, std::uint64_t place, ReadRequest request, ReadDone done) {
+void Engine::fly(const RangeId& id, ReadRequest request, ReadDone done) {
   missed_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t place = place_id(store_, request.key);
   FlightPtr flight;
   bool joined = false;
   std::optional<ReadResult> at_hand;
@@ -330,13 +339,14 @@ void Engine::land(const FlightPtr& flight, const Result<ReadResult>& result) {
       // The others left; this one joined too late to keep the flight going.
       ReadRequest request = flight->request;
       request.stop = waiter.stop;
-      fly(flight->id, flight->place, std::move(request), std::move(waiter.done));
+      fly(flight->id, std::move(request), std::move(waiter.done));
     } else {
       waiter.done(result);
     }
   }
   const MutexLock lock(mutex_);
-  if (keep) writable_.notify_one();  // after the delivery, which comes first
+  // After the delivery, which comes first; not for each of those that are written together.
+  if (keep && (to_write_.size() == 1 || is_worth_writing())) writable_.notify_one();
   --at_origin_;
   idle_.notify_all();
 }
@@ -345,15 +355,11 @@ void Engine::land(const FlightPtr& flight, const Result<ReadResult>& result) {
 
 void Engine::answer(DiskReadPtr read, Result<Bytes> bytes) {
   if (read->side) return read->side(std::move(bytes));
-  if (bytes) {
-    read_errors_.store(0, std::memory_order_relaxed);
-    count_hit(bytes->size());
-    return read->done(ReadResult{*std::move(bytes), *read->request.pin, true});
-  }
+  if (bytes) return hit(*std::move(bytes), std::move(*read->request.pin), read->done);
   if (bytes.error().code() == Code::cancelled)
     return read->done(std::move(bytes).error().at(object_place(store_, read->request.key)));
   read_failed(bytes.error());
-  fly(read->id, read->place, std::move(read->request), std::move(read->done));
+  fly(read->id, std::move(read->request), std::move(read->done));
 }
 
 void Engine::read_failed(const Error& error) {

@@ -17,7 +17,7 @@ void Engine::read_parts(ReadRequest request, std::shared_ptr<const WantedParts> 
   const Hash128 object = object_id(store_, request.key, *request.pin);
   // Looked for first, since a read that is asked for twice would end a pass (Cache::want).
   if (!cache_.find(object, range.offset, range.length)) return nothing();
-  auto parts = cache_.want(object, place_id(store_, request.key), range.offset, range.length);
+  auto parts = cache_.want(object, range.offset, range.length);
   if (!parts) return nothing();
   std::uint64_t bytes = 0;
   for (const CheckedBlock& block : wanted->blocks) bytes += block.length;

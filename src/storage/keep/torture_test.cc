@@ -104,7 +104,8 @@ class Torture {
 
   /// True if the object was there.
   bool read(Cache& cache, std::uint64_t object) {
-    const auto parts = cache.want(id_of(object), object, 0, size_of(object));
+    const auto parts = cache.want(id_of(object), 0, size_of(object));
+    if (!parts) cache.note_miss(id_of(object), object);
     if (!parts) return false;
     const auto bytes = cache.read(*parts);
     if (!bytes) return false;
