@@ -12,13 +12,31 @@
 namespace headrace::python {
 namespace nb = nanobind;
 
-std::unique_ptr<OpenJob> OpenJob::open(const JobOptions& options) {
+void Waits::add(const std::string& what) {
+  const MutexLock lock(mutex_);
+  unsaid_.push_back(what);
+}
+
+void Waits::show() {
+  std::vector<std::string> unsaid;
+  {
+    const MutexLock lock(mutex_);
+    unsaid.swap(unsaid_);
+  }
+  for (const std::string& what : unsaid)
+    nb::module_::import_("logging").attr("getLogger")("headrace").attr("warning")(what.c_str());
+}
+
+std::unique_ptr<OpenJob> OpenJob::open(const JobOptions& asked) {
+  auto waits = std::make_shared<Waits>();
+  JobOptions options = asked;
+  options.on_wait = [waits](const std::string& what) { waits->add(what); };
   std::stop_source stop;
   auto opening = std::async(std::launch::async, [&options, token = stop.get_token()] {
     return Job::open(options, token);
   });
   try {
-    wait_for_signal_or(opening);
+    wait_for_signal_or(opening, [&waits] { waits->show(); });
   } catch (...) {
     const nb::gil_scoped_release others_run;
     stop.request_stop();
@@ -26,11 +44,14 @@ std::unique_ptr<OpenJob> OpenJob::open(const JobOptions& options) {
     throw;
   }
   return std::unique_ptr<OpenJob>(
-      new OpenJob(value_or_raise(opening.get()), options.loader.transform));
+      new OpenJob(value_or_raise(opening.get()), options.loader.transform, std::move(waits)));
 }
 
-OpenJob::OpenJob(std::unique_ptr<Job> job, const Transform& transform)
-    : transform_(transform), job_(std::move(job)), state_(job_->loader().state()) {}
+OpenJob::OpenJob(std::unique_ptr<Job> job, const Transform& transform, std::shared_ptr<Waits> waits)
+    : transform_(transform),
+      waits_(std::move(waits)),
+      job_(std::move(job)),
+      state_(job_->loader().state()) {}
 
 OpenJob::~OpenJob() {
   if (process_ == ::getpid()) {
@@ -69,7 +90,7 @@ std::optional<std::unique_ptr<PyBatch>> OpenJob::next() {
   }
   waited_for_ = true;
   try {
-    wait_for_signal_or(*pending_);
+    wait_for_signal_or(*pending_, [this] { waits_->show(); });
   } catch (...) {
     waited_for_ = false;
     throw;

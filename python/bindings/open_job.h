@@ -12,16 +12,32 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
+#include "headrace/base/mutex.h"
 #include "headrace/job/job.h"
 #include "py_batch.h"
 
 namespace headrace::python {
 
+/// What the job waits for that another program must do: said by its threads, shown by Python's
+/// `logging` (logger "headrace", as warnings) from the thread that waits. Thread-safe.
+class Waits {
+ public:
+  void add(const std::string& what);
+  /// REQUIRES: the lock is held
+  void show();
+
+ private:
+  Mutex mutex_;
+  std::vector<std::string> unsaid_ HEADRACE_GUARDED_BY(mutex_);
+};
+
 class OpenJob {
  public:
   /// Raises the job's error, or KeyboardInterrupt.
-  static std::unique_ptr<OpenJob> open(const JobOptions& options);
+  static std::unique_ptr<OpenJob> open(const JobOptions& asked);
   OpenJob(const OpenJob&) = delete;
   OpenJob& operator=(const OpenJob&) = delete;
   ~OpenJob();
@@ -43,11 +59,12 @@ class OpenJob {
     EpochReport report;
   };
 
-  OpenJob(std::unique_ptr<Job> job, const Transform& transform);
+  OpenJob(std::unique_ptr<Job> job, const Transform& transform, std::shared_ptr<Waits> waits);
   Pulled pull();
 
   const pid_t process_ = ::getpid();
   const Transform transform_;
+  const std::shared_ptr<Waits> waits_;
   std::unique_ptr<Job> job_;
   std::stop_source stop_;
   std::unique_ptr<std::future<Pulled>> pending_;

@@ -10,10 +10,11 @@
 
 namespace headrace::python {
 
-/// True when the future is ready. Throws KeyboardInterrupt, or what another signal handler
-/// raised; the work then goes on. REQUIRES: the lock is held
-template <class T>
-void wait_for_signal_or(std::future<T>& future) {
+/// Returns when the future is ready; `look` is called now and then, with the lock. Throws
+/// KeyboardInterrupt, or what another signal handler or `look` raised; the work then goes on.
+/// REQUIRES: the lock is held
+template <class T, class Look>
+void wait_for_signal_or(std::future<T>& future, const Look& look) {
   constexpr std::chrono::milliseconds kLook{50};
   for (;;) {
     {
@@ -21,6 +22,7 @@ void wait_for_signal_or(std::future<T>& future) {
       if (future.wait_for(kLook) == std::future_status::ready) return;
     }
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    look();
   }
 }
 

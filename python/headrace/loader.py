@@ -170,7 +170,8 @@ class Loader:
         quarantine: a file to which bad samples are written, a line of JSON each.
         partial_reads: mode keep: from the second epoch on, read of a JPEG only what its crop needs.
         pipe_dir: mode pipe: the folder in which another program writes the FIFOs.
-        pipe_wait: seconds until a FIFO is there, and until bytes come in it; 0: 60 and 600.
+        pipe_wait: seconds until a FIFO is there, and until bytes come in it; 0: 60 and 600. What is
+            waited for is said to the logger "headrace", as a warning.
         list: a .lst, .csv or manifest that names and labels the samples.
         list_root: what a manifest calls the root, where this is a copy.
         attribute_names: of an augmented manifest, in order; empty: found out.

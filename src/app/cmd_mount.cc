@@ -12,6 +12,8 @@
 #include <set>
 #include <thread>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "command.h"
 #include "headrace/base/mutex.h"
@@ -190,12 +192,15 @@ void add_mount(CLI::App& root, Invocation& invocation) {
   command->add_flag("--inside", arguments->source.inside,
                     "Show the pictures in the set's containers (.rec, tar, TFRecord, …), in class "
                     "folders, not its files");
+  const std::vector<CLI::Option*> before = command->get_options();
   command
       ->add_option("--on-bad", arguments->source.on_bad,
                    "Of --inside: a sample that cannot be read: error, or skip it")
       ->check(CLI::IsMember({"error", "skip"}))
       ->capture_default_str();
   add_source_options(*command, arguments->source.open);
+  std::vector<CLI::Option*> of_inside = command->get_options();
+  of_inside.erase(of_inside.begin(), of_inside.begin() + std::ssize(before));
   command->add_option("--medium", arguments->source.medium,
                       "Be as slow as a medium of data/media.yaml");
   command
@@ -226,12 +231,17 @@ void add_mount(CLI::App& root, Invocation& invocation) {
   command->add_option("--scale", arguments->source.scale)->group("");
   command->footer(kExamples);
   uri->required();
-  command->callback([&invocation, arguments] {
+  command->callback([&invocation, arguments, of_inside = std::move(of_inside)] {
     if (arguments->unmount != arguments->folder.empty()) {
       throw CLI::ValidationError("folder", arguments->unmount ? "--unmount takes the folder alone"
                                                               : "say where: URI FOLDER");
     }
     const MountSource& source = arguments->source;
+    for (const CLI::Option* option : of_inside) {
+      if (option->count() == 0 || source.inside) continue;
+      throw CLI::ValidationError(option->get_name(),
+                                 "belongs to --inside: without it files are shown as they are");
+    }
     if (!source.medium.empty()) {
       if (const auto known = medium_for(source.medium, source.scale); !known)
         throw CLI::ValidationError("--medium", known.error().to_string());

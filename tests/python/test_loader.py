@@ -460,3 +460,13 @@ def test_what_is_no_state_is_refused(pictures, state):
         with pytest.raises(headrace.InvalidError, match="no state"):
             loader.load_state_dict(state)
         assert len(epoch_of(loader)) == len(loader)  # and it is still good
+
+
+def test_a_fifo_that_is_waited_for_is_said_to_the_log(tmp_path, caplog):
+    source = sets.recordio(tmp_path / "set.rec", sets.samples(sets.folder(tmp_path / "set", 2, 3)))
+    with headrace.Loader(source, 2, mode="pipe", pipe_dir=tmp_path / "none", pipe_wait=3) as loader:
+        with pytest.raises(headrace.HeadraceError):
+            next(iter(loader))
+    (said,) = caplog.records
+    assert (said.name, said.levelname) == ("headrace", "WARNING")
+    assert f"waits up to 3 s for the FIFO {tmp_path}/none/train_0" in said.getMessage()

@@ -33,13 +33,17 @@ FREE = {
     "--pipe-dir", "--prices", "--quarantine", "--replay", "--report", "--resume", "--sample-weights",
     "--seek-index", "--server-data", "--snapshot-file", "--state", "--store", "--val", "--val-local", "--with",
 }
-WRONG = ["!", "nan"]
 
 
-def options_of(command: str) -> list[str]:
-    """Those that take a value, as the help lists them."""
+def options_of(command: str) -> dict[str, str]:
+    """Those that take a value, as the help lists them, and what kind: TEXT, FLOAT, UINT, …"""
     text = headrace(*command.split(), "--help").stdout
-    return re.findall(r"^ +(?:-\w,)?(--[a-z0-9-]+)(?:,--[a-z-]+)* \S", text, re.M)
+    return dict(re.findall(r"^ +(?:-\w,)?(--[a-z0-9-]+)(?:,--[a-z-]+)* ([^\s:=]+)", text, re.M))
+
+
+def wrong_values(kind: str) -> list[str]:
+    """A process for each: "nan" only where it might be taken for a number, or for a word."""
+    return ["!", "nan"] if kind == "FLOAT" else ["nan"] if kind in ("INT", "UINT") else ["!"]
 
 
 def commands() -> list[str]:
@@ -58,10 +62,10 @@ def test_every_command_is_asked():
 def test_a_wrong_value_is_a_usage_error_and_names_its_option(command):
     if command == "train" and not (HEADRACE.parent / "headrace-train").exists():
         pytest.skip("headrace-train was not built")
-    for option in options_of(command):
+    for option, kind in options_of(command).items():
         if option in FREE:
             continue
-        for value in WRONG:
+        for value in wrong_values(kind):
             done = headrace(*command.split(), *NEEDED[command], f"{option}={value}")
             asked = f"{command} {option}={value}"
             assert done.returncode == 2, f"{asked}: {done.returncode}, {done.stderr}"
@@ -92,6 +96,10 @@ def test_a_wrong_value_is_a_usage_error_and_names_its_option(command):
     ("convert", "--part 5/4", "no part 5 of 4"),
     ("convert", "--compression bzip2", "bzip2"),
     ("convert", "--split 1", "a share of 1"),
+    ("mount", "--format tar", "--format: belongs to --inside"),
+    ("mount", "--list a.lst", "--list: belongs to --inside"),
+    ("mount", "--on-bad skip", "--on-bad: belongs to --inside"),
+    ("mount", "--root-files-skip", "--root-files-skip: belongs to --inside"),
     ("pack", "--source-format jpeg", "--source-format"),
     ("pipe", "--order backwards", "backwards"),
     ("pipe", "--rank 3 --world-size 2", "rank 3"),
