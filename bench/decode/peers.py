@@ -13,6 +13,7 @@ Random crops are each peer's own where it has them, else Pillow's with torchvisi
 import argparse
 import importlib
 import importlib.metadata
+import importlib.util
 import io
 import json
 import math
@@ -326,6 +327,10 @@ def main():
         os._exit(0)  # some loaders wait for their workers at the end
     rows, missing = [], {}
     for who in (name for name in PEERS if name not in options.without):
+        package = PEERS[who][0].split(".")[0]
+        if importlib.util.find_spec(package) is None:
+            missing[who] = f"ModuleNotFoundError: No module named '{package}'"
+            continue
         command = [sys.executable, __file__, "--data", options.data, "--threads", str(options.threads),
                    "--seconds", str(options.seconds), "--who", who]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600)

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "headrace/base/random.h"
+#include "headrace/base/thread_counter.h"
 #include "headrace/decode/decoder.h"
 #include "headrace/decode/jpeg/headers.h"
 #include "headrace/decode/vector_units.h"
@@ -54,12 +55,14 @@ class Worker {
     std::uint64_t images = 0;
     std::uint64_t bytes = 0;
     double cpu_seconds = 0;
+    std::uint64_t instructions = 0;  ///< 0: not counted
   };
 
   /// Its share of the pictures from `begin` to `end`. Beyond the set they come again, with other
   /// crops.
   Result<Turn> run(std::size_t begin, std::size_t end, const std::stop_token& stop) {
     Turn turn;
+    const auto counter = ThreadCounter::instructions();
     const double before = thread_seconds();
     for (std::size_t i = begin + first_; i < end; i += step_) {
       if (stop.stop_requested()) return Error(Code::cancelled, "stopped");
@@ -68,6 +71,7 @@ class Worker {
       turn.bytes += decoder_.bytes_touched();
     }
     turn.cpu_seconds = thread_seconds() - before;
+    if (counter) turn.instructions = counter->read();
     return turn;
   }
 
@@ -107,7 +111,7 @@ class Worker {
 };
 
 struct Sums {
-  std::uint64_t images = 0, bytes = 0;
+  std::uint64_t images = 0, bytes = 0, instructions = 0;
   double wall = 0, cpu = 0;
 };
 
@@ -131,6 +135,7 @@ Result<void> decode(const Workers& workers, std::size_t begin, std::size_t end, 
     sums.images += done.images;
     sums.bytes += done.bytes;
     sums.cpu += done.cpu_seconds;
+    sums.instructions += done.instructions;
   }
   return {};
 }
@@ -217,9 +222,16 @@ DecodeRate rate_of(const Way& way, std::size_t at, std::span<const std::vector<S
     wall.push_back(images / turn[at].wall);
     cpu.push_back(images / turn[at].cpu);
   }
-  const Sums& any = turns.front()[at];
-  return {way.who, threads, median(std::move(wall)), median(std::move(cpu)),
-          static_cast<double>(any.bytes) / static_cast<double>(any.images)};
+  const Sums& any = turns.front()[at];  // the work of all is the same
+  const auto images = static_cast<double>(any.images);
+  std::optional<double> instructions;
+  if (any.instructions != 0) instructions = static_cast<double>(any.instructions) / images;
+  return {way.who,
+          threads,
+          median(std::move(wall)),
+          median(std::move(cpu)),
+          static_cast<double>(any.bytes) / images,
+          instructions};
 }
 
 }  // namespace

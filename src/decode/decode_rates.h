@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -24,6 +25,8 @@ struct DecodeRate {
   double images_per_second = 0;      ///< by the clock; median of the turns
   double images_per_cpu_second = 0;  ///< by the threads' processor time, median: for a busy machine
   double bytes_touched_per_image = 0;
+  /// Of user space; nothing where the machine has no counter (most virtual ones).
+  std::optional<double> instructions_per_image;
 };
 
 /// What becomes of a picture.
