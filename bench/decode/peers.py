@@ -21,6 +21,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -325,6 +326,7 @@ def main():
     if options.who:
         print(json.dumps(measure(options.who, options)), flush=True)
         os._exit(0)  # some loaders wait for their workers at the end
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and takes the loader that runs along
     rows, missing = [], {}
     for who in (name for name in PEERS if name not in options.without):
         package = PEERS[who][0].split(".")[0]
