@@ -153,6 +153,9 @@ void add_bench_decode(CLI::App& root, Invocation& invocation) {
           "--peers-python", arguments->pythons,
           "A Python whose loaders (PyTorch, DALI, TensorFlow, …) are measured, too; may be "
           "given several times")
+      ->check([](const std::string& name) {
+        return is_program(name) ? std::string() : fmt::format("{} is no program", name);
+      })
       ->capture_default_str();
   command->add_flag("--without-peers", arguments->without_peers, "Only ours and libjpeg-turbo");
   command->add_flag("--json", arguments->json, "One JSON object on stdout");

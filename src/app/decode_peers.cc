@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -72,7 +73,22 @@ Result<std::vector<PeerRate>> parse(const std::string& text, const std::string& 
   return rates;
 }
 
+bool can_be_run(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
+}
+
 }  // namespace
+
+bool is_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return can_be_run(name);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets it
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (can_be_run(fs::path(folder) / name)) return true;
+  return false;
+}
 
 Result<std::vector<PeerRate>> measure_peers(const PeerBench& bench, const std::stop_token& stop) {
   HEADRACE_TRY(const Script script, Script::write());

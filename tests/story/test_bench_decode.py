@@ -43,6 +43,6 @@ def test_the_loaders_that_a_python_has_are_rows(labelled, tmp_path):
     assert last == {**row, "bytes_touched_per_image": None}
 
 
-def test_a_python_that_is_not_there_is_an_error(labelled):
+def test_a_python_that_is_not_there_is_a_usage_error(labelled):
     done = headrace("bench-decode", "--data", labelled, "--seconds", "0.2", "--peers-python", "/nowhere/python")
-    assert done.returncode == 1 and "/nowhere/python" in done.stderr
+    assert done.returncode == 2 and "/nowhere/python" in done.stderr
