@@ -150,8 +150,6 @@ Result<std::unique_ptr<Connection>> Connection::make(const Server& server,
   HEADRACE_TRY(made->run("connect", call, stop, [&server](nfs_context* on, Call& mount) {
     return nfs_mount_async(on, server.host.c_str(), server.root.c_str(), &Call::answered, &mount);
   }));
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 20U;
-  made->most_ = std::clamp<std::uint64_t>(nfs_get_readmax(context), 4096, kMost);
   return made;
 }
 
@@ -259,10 +257,12 @@ Result<Status> File::status(const std::stop_token& stop) {
 
 Result<std::size_t> File::read(std::span<std::byte> into, std::uint64_t offset,
                                const std::stop_token& stop) {
+  // nfs_get_readmax says 4 KiB of every NFSv4 server, since libnfs 4.0 asks none; each answers with
+  // as much as it likes to.
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
   std::size_t filled = 0;
   while (filled < into.size()) {
-    const auto most = static_cast<std::size_t>(connection_->most_);
-    const auto piece = into.subspan(filled, std::min(into.size() - filled, most));
+    const auto piece = into.subspan(filled, std::min(into.size() - filled, kMost));
     Connection::Call call;
     call.into = piece;
     HEADRACE_TRY(connection_->run("read", call, stop, [&](nfs_context* on, Connection::Call& got) {

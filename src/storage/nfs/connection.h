@@ -102,7 +102,6 @@ class Connection {
 
   const std::chrono::milliseconds timeout_;
   nfs_context* context_ = nullptr;
-  std::uint64_t most_ = 0;  ///< bytes of one request
   bool broken_ = false;
 };
 
