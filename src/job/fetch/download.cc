@@ -37,9 +37,10 @@ struct Part {
     if (made_ && !whole) ::unlink(path.c_str());
   }
 
-  Result<int> fd() {
+  Result<int> fd(Mutex& names) {
     const MutexLock lock(mutex_);
     if (!made_) {
+      const MutexLock one_at_a_time(names);
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is what open is
       fd_ = UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
       if (!fd_.valid()) return errno_error(errno, "open").at(path);
@@ -154,7 +155,7 @@ class Workers {
             "run fetch again: whole files stay and are not "
             "fetched twice");
       }
-      HEADRACE_TRY(const int fd, part.fd());
+      HEADRACE_TRY(const int fd, part.fd(names_));
       HEADRACE_TRY(write_at(fd, read->bytes.span(), piece.range.offset).at(part.path));
       const std::uint64_t done = bytes_done_ += piece.range.length;
       if (what_.options.progress) what_.options.progress(done, what_.bytes_total);
@@ -165,30 +166,37 @@ class Workers {
   Result<void> finish(Part& part) {
     const std::string path = what_.folder + "/" + what_.objects.key(part.ordinal);
     const Pin pin = what_.objects.pin(part.ordinal);
-    HEADRACE_TRY(const int fd, part.fd());  // of an empty object, made here
+    HEADRACE_TRY(const int fd, part.fd(names_));  // of an empty object, made here
     if (pin.modified_ns != 0) {
       const timespec time = timespec_of(pin.modified_ns);
       const timespec times[2] = {time, time};
       if (::futimens(fd, times) != 0) return errno_error(errno, "set time").at(path);
     }
     HEADRACE_TRY(part.close().at(path));
-    if (::rename(part.path.c_str(), path.c_str()) != 0) {
-      std::error_code error;
-      std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-      if (error) return errno_error(error.value(), "make the folder").at(path);
-      if (::rename(part.path.c_str(), path.c_str()) != 0) {
-        return errno_error(errno, "rename").at(path);
-      }
-    }
+    HEADRACE_TRY(give_name(part, path));
     part.whole = true;
     return what_.journal.add(identity(what_.objects.key(part.ordinal), pin),
                              what_.objects.bytes(part.ordinal));
+  }
+
+  Result<void> give_name(const Part& part, const std::string& path) {
+    const MutexLock one_at_a_time(names_);
+    if (::rename(part.path.c_str(), path.c_str()) == 0) return {};
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    if (error) return errno_error(error.value(), "make the folder").at(path);
+    if (::rename(part.path.c_str(), path.c_str()) != 0)
+      return errno_error(errno, "rename").at(path);
+    return {};
   }
 
   const Download& what_;
   ByteBudget budget_;
   std::stop_source stop_;
   std::atomic<std::uint64_t> bytes_done_ = 0;
+  /// Held while a file is made or gets its name. All are made in one folder, which the kernel lets
+  /// one thread change at a time; those that wait there spin, here they sleep.
+  Mutex names_;
   Mutex mutex_;
   std::size_t next_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::shared_ptr<Part> part_ HEADRACE_GUARDED_BY(mutex_);
