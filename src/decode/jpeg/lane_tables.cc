@@ -115,6 +115,22 @@ void add_seconds(Seconds& seconds, const LaneEntry* singles, LaneEntry* out) {
 
 }  // namespace
 
+LongerStep longer_step(const HuffmanCode& code, bool ac, std::uint64_t window) {
+  constexpr unsigned kBits = F::kBitsAgain - F::kAdvance;
+  const Symbol symbol = code.find(static_cast<std::uint32_t>(window >> 48U));
+  if (symbol.length == 0) return {.turn = 1, .step = 64 | 1U << kBits};  // it does not stand still
+  const std::uint32_t size = value_bits(symbol, ac);
+  LongerStep step{.found = true, .turn = symbol.length + size};
+  step.step = lane_advance(symbol, ac) | step.turn << kBits;
+  if (size == 0 && ac) return step;
+  const auto raw = static_cast<std::uint32_t>(window << symbol.length >> 1U >> (63 - size));
+  const auto value = static_cast<std::uint64_t>(size == 0 ? 0 : extend(raw, size));
+  step.entry = value << (64 - F::kValueBits) >> (F::kSecond - F::kFirst) | LaneEntry{1}
+                                                                               << F::kFirst;
+  step.places = std::uint64_t{1} << (advance(symbol, ac) - 1);
+  return step;
+}
+
 bool LaneTables::build(const HuffmanSpec& dc, const HuffmanSpec& ac, LaneEntry* out) {
   if (dc_code_.is(dc) && ac_code_.is(ac)) return true;
   if (!dc_code_.build(dc) || !ac_code_.build(ac)) return false;

@@ -41,6 +41,17 @@ inline constexpr std::uint32_t kSinglesFrom = 64 - kMostPairAdvance;
 /// three more looks.
 inline constexpr std::uint32_t kMostLongBits = 57 - 3 * kLaneLookBits;
 
+/// One symbol of the longer way.
+struct LongerStep {
+  bool found = false;        ///< false: no such code; one bit is taken, and the block ends
+  LaneEntry entry = 0;       ///< its value as a first one, and nothing else; 0: it has none
+  std::uint64_t turn = 0;    ///< bits that it takes
+  std::uint64_t step = 0;    ///< as an entry from kAdvance on: its advance, and these bits again
+  std::uint64_t places = 0;  ///< as an entry's
+};
+/// `window` holds 57 bits.
+LongerStep longer_step(const HuffmanCode& code, bool ac, std::uint64_t window);
+
 /// The tables that a component's blocks are read by, side by side as lanes look them up.
 class LaneTables {
  public:

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "headrace/decode/jpeg/lanes.h"
-#include "headrace/decode/jpeg/pair_tables.h"
 
 HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
@@ -281,25 +280,12 @@ class Looks {
     for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(rest));
       const bool ac = (sums[i] & kPBelow64) != 0;
-      const std::uint64_t bits = window[i];
-      const Symbol symbol =
-          job_.tables[slot[i] & 7U]->code(ac).find(static_cast<std::uint32_t>(bits >> 48U));
-      if (symbol.length == 0) {
-        tile_.bad[at] |= 1U << (vector * kLanesEach + i);
-        turn[i] = 1;  // so that it does not stand still
-        step[i] = 64 | turn[i] << kLost;
-        continue;
-      }
-      const std::uint32_t size = value_bits(symbol, ac);
-      const bool end = advance(symbol, ac) == 64;
-      turn[i] = symbol.length + size;
-      step[i] = (end ? kEndAdvance : advance(symbol, ac)) | turn[i] << kLost;
-      if (size == 0 && ac) continue;
-      const auto raw = static_cast<std::uint32_t>(bits << symbol.length >> 1U >> (63 - size));
-      const std::int32_t value = size == 0 ? 0 : extend(raw, size);
-      const auto field = static_cast<std::uint64_t>(value) << (64 - F::kValueBits);
-      entry[i] = field >> (F::kSecond - F::kFirst) | kOneValue;
-      places[i] = std::uint64_t{1} << (advance(symbol, ac) - 1);
+      const LongerStep one = longer_step(job_.tables[slot[i] & 7U]->code(ac), ac, window[i]);
+      if (!one.found) tile_.bad[at] |= 1U << (vector * kLanesEach + i);
+      entry[i] = one.entry;
+      turn[i] = one.turn;
+      step[i] = one.step;
+      places[i] = one.places;
     }
     s.entry = Load(entry);
     s.turn = Load(turn);

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "headrace/decode/jpeg/lanes.h"
-#include "headrace/decode/jpeg/pair_tables.h"
 
 HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
@@ -269,24 +268,12 @@ class Looks {
     for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(rest));
       const bool ac = table[i] >= 8;
-      const Symbol symbol =
-          job_.tables[table[i] % 8]->code(ac).find(static_cast<std::uint32_t>(window[i] >> 48U));
-      if (symbol.length == 0) {
-        bad |= 1U << i;
-        turn[i] = 1;  // so that it does not stand still
-        step[i] = 64 | turn[i] << kLost;
-        continue;
-      }
-      const std::uint32_t size = value_bits(symbol, ac);
-      const bool end = advance(symbol, ac) == 64;
-      turn[i] = symbol.length + size;
-      step[i] = (end ? kEndAdvance : advance(symbol, ac)) | turn[i] << kLost;
-      if (size == 0 && ac) continue;
-      const auto raw = static_cast<std::uint32_t>(window[i] << symbol.length >> 1U >> (63 - size));
-      const std::int32_t value = size == 0 ? 0 : extend(raw, size);
-      const auto field = static_cast<std::uint64_t>(value) << (64 - F::kValueBits);
-      entry[i] = field >> (F::kSecond - F::kFirst) | kOneValue;
-      places[i] = std::uint64_t{1} << (advance(symbol, ac) - 1);
+      const LongerStep one = longer_step(job_.tables[table[i] % 8]->code(ac), ac, window[i]);
+      if (!one.found) bad |= 1U << i;
+      entry[i] = one.entry;
+      turn[i] = one.turn;
+      step[i] = one.step;
+      places[i] = one.places;
     }
     return {{_mm512_load_si512(entry), _mm512_load_si512(turn), _mm512_load_si512(step),
              _mm512_load_si512(places)},
