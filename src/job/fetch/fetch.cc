@@ -132,7 +132,9 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
                                         .journal = *journal,
                                         .bytes_total = report.fetched_bytes},
                                        stop);
-  HEADRACE_TRY(journal->finish());  // whole files count, whatever came later
+  // Whole files count, whatever came later. A disk that has much to write would take longer than
+  // who says stop wants to wait.
+  HEADRACE_TRY(stop.stop_requested() ? journal->leave() : journal->finish());
   HEADRACE_TRY(done);
   return report;
 }

@@ -217,6 +217,40 @@ TEST_F(Fetch, StopsInTheMiddle) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / ".headrace/part-20"));
 }
 
+TEST_F(Fetch, ThatWasStoppedKeepsWhatIsWholeUntilTheMachineStartsAnew) {
+  const auto own = folder_.path() / ".headrace";
+  const auto stop_after_ten = [this] {
+    std::stop_source stop;
+    std::atomic<int> seen = 0;
+    return fetch(store_, folder_.string(),
+                 {.workers = 1,
+                  .progress =
+                      [&](std::uint64_t, std::uint64_t) {
+                        if (++seen == 10) stop.request_stop();
+                      }},
+                 stop.get_token());
+  };
+  for (int i = 0; i < 20; ++i) add(fmt::format("c/{:02}", i), pattern(7, 1000));
+  ASSERT_EQ(stop_after_ten().error().code(), Code::cancelled);
+  EXPECT_EQ(content_of(own / "fetched"), "") << "nothing is known to be durable";
+  ASSERT_TRUE(std::filesystem::exists(own / "left"));
+  const auto left = content_of(own / "left");
+
+  std::ofstream(own / "left") << "another boot" << left.substr(left.find('\n'));
+  ASSERT_EQ(stop_after_ten().error().code(), Code::cancelled);
+  EXPECT_EQ(reads_of("c/00"), 2U) << "a power failure may have taken it";
+
+  const auto rest = run();
+  ASSERT_TRUE(rest) << rest.error().to_string();
+  EXPECT_EQ(rest->fetched_objects, 10U);
+  EXPECT_EQ(reads_of("c/00"), 2U);
+  EXPECT_FALSE(std::filesystem::exists(own / "left"));
+  const auto again = run();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->fetched_objects, 0U) << "all have lines";
+  expect_all();
+}
+
 TEST_F(Fetch, SaysWhenAnObjectChanged) {
   add("c/1", "x");
   store_.fail("c/1", Code::changed);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -50,6 +51,33 @@ std::vector<Hash128> read_lines(const std::string& path) {
   return known;
 }
 
+/// Another one after each start of the machine; empty if the system has none.
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string left_path(const std::string& folder) { return own_folder(folder) + "/left"; }
+
+/// What `leave` wrote since the machine started.
+std::vector<Hash128> read_left(const std::string& folder) {
+  std::vector<Hash128> left;
+  std::ifstream file(left_path(folder));
+  std::string line;
+  if (!std::getline(file, line) || line.empty() || line != boot_id()) return left;
+  while (std::getline(file, line) && !file.eof())
+    if (const auto hash = Hash128::from_hex(line)) left.push_back(*hash);
+  return left;
+}
+
+std::string lines_of(const std::vector<Hash128>& hashes) {
+  std::string text;
+  for (const Hash128& hash : hashes) text += hash.to_hex() + '\n';
+  return text;
+}
+
 }  // namespace
 
 Hash128 identity(std::string_view key, const Pin& pin) {
@@ -82,6 +110,9 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
   remove_parts(own);
   const std::string path = own + "/fetched";
   auto known = read_lines(path);
+  auto left = read_left(folder);
+  known.insert(known.end(), left.begin(), left.end());
+  std::sort(known.begin(), known.end());
   HEADRACE_TRY(auto lines, open_file(path, O_RDWR | O_APPEND | O_CREAT));
   // What a torn line left must not become the beginning of the next one.
   if (const off_t end = ::lseek(lines.get(), 0, SEEK_END); end % 33 != 0) {
@@ -89,8 +120,11 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
       return errno_error(errno, "repair the journal").at(path);
     }
   }
-  return std::unique_ptr<Journal>(
+  std::unique_ptr<Journal> journal(
       new Journal(folder, std::move(lock), std::move(lines), std::move(known)));
+  const MutexLock held(journal->mutex_);
+  journal->waiting_ = std::move(left);  // they get their lines with the next ones
+  return journal;
 }
 
 Journal::Journal(std::string folder, UniqueFd lock, UniqueFd lines, std::vector<Hash128> known)
@@ -129,13 +163,35 @@ Result<void> Journal::finish() {
   return write_lines(fresh);
 }
 
+Result<void> Journal::leave() {
+  std::vector<Hash128> fresh;
+  {
+    const MutexLock lock(mutex_);
+    fresh = std::exchange(waiting_, {});
+  }
+  const std::string boot = boot_id();
+  if (fresh.empty() || boot.empty()) return {};
+  const std::string path = left_path(folder_);
+  {
+    std::ofstream file(path + ".new", std::ios::trunc);
+    file << boot << '\n' << lines_of(fresh);
+    file.close();
+    if (!file) return errno_error(errno, "write").at(path);
+  }
+  if (std::rename((path + ".new").c_str(), path.c_str()) != 0)
+    return errno_error(errno, "rename").at(path);
+  return {};
+}
+
 Result<void> Journal::write_lines(const std::vector<Hash128>& fresh) {
   if (fresh.empty()) return {};
   if (::syncfs(lines_.get()) != 0) return errno_error(errno, "syncfs").at(folder_);
-  std::string text;
-  for (const Hash128& hash : fresh) text += hash.to_hex() + '\n';
+  const std::string text = lines_of(fresh);
   const ssize_t written = ::write(lines_.get(), text.data(), text.size());  // one, so in one piece
-  if (written == static_cast<ssize_t>(text.size())) return {};
+  if (written == static_cast<ssize_t>(text.size())) {
+    ::unlink(left_path(folder_).c_str());  // all of it has lines now
+    return {};
+  }
   return errno_error(written < 0 ? errno : ENOSPC, "write the journal").at(folder_);
 }
 

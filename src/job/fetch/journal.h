@@ -33,6 +33,9 @@ class Journal {
   /// many files or bytes, and at `finish`.
   Result<void> add(const Hash128& identity, std::uint64_t bytes);
   Result<void> finish();
+  /// Instead of `finish`, for who was told to stop: nothing waits for the disk. What is not known
+  /// to be durable is remembered as long as this machine runs, which is as long as memory holds it.
+  Result<void> leave();
 
   /// For an object on its way.
   std::string part_path(std::uint64_t number) const;
@@ -44,7 +47,7 @@ class Journal {
   const std::string folder_;
   const UniqueFd lock_;
   const UniqueFd lines_;
-  const std::vector<Hash128> known_;  ///< sorted
+  const std::vector<Hash128> known_;  ///< sorted; with those that another one left
   Mutex mutex_;
   std::vector<Hash128> waiting_ HEADRACE_GUARDED_BY(mutex_);
   std::uint64_t waiting_bytes_ HEADRACE_GUARDED_BY(mutex_) = 0;
