@@ -4,11 +4,6 @@
 #include <utility>
 
 namespace headrace {
-namespace {
-
-constexpr std::size_t kFlushBytes = 4U << 20U;
-
-}  // namespace
 
 Result<void> OneObjectWriter::create(const SetPlace& place, std::string key) {
   key_ = std::move(key);

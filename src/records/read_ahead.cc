@@ -9,6 +9,7 @@ namespace headrace {
 namespace {
 
 constexpr std::uint64_t kRunBytes = 1U << 20U;
+constexpr unsigned kBursts = 8;  // in which what may be in flight is asked for
 
 }  // namespace
 
@@ -18,7 +19,9 @@ std::optional<SampleId> ReadAhead::skip_to_next() {
   return SampleId{next_};
 }
 
+/// In bursts: each read that finds its store idle costs waking a thread.
 void ReadAhead::ask() {
+  if (!asked_.empty() && runs_ + options_.requests / kBursts > options_.requests) return;
   while (runs_ < options_.requests && ask_run()) {
   }
 }

@@ -56,6 +56,10 @@ struct WrittenShard {
   std::string summary;            ///< for finish_set only, in the format's own words; UTF-8
 };
 
+/// Writers gather so much before they hand it to the store: little enough that it is still in the
+/// processor's cache when the store copies it.
+inline constexpr std::size_t kFlushBytes = 256U << 10U;
+
 /// One shard on its way. Not thread-safe. Destroyed before `finish`: no container appears.
 class ShardWriter {
  public:

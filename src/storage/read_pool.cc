@@ -22,24 +22,41 @@ ReadPool::~ReadPool() {
 }
 
 void ReadPool::push(ReadRequest request, ReadDone done) {
-  const MutexLock lock(mutex_);
-  queue_.push_back({std::move(request), std::move(done)});
-  arrived_.notify_one();
+  bool wake = false;
+  {
+    const MutexLock lock(mutex_);
+    queue_.push_back({std::move(request), std::move(done)});
+    wake = wake_another();
+  }
+  if (wake) arrived_.notify_one();
 }
 
 void ReadPool::serve(const std::stop_token& stop) {
   for (;;) {
     Job job;
+    bool wake = false;
     {
       MutexLock lock(mutex_);
       while (queue_.empty()) {
-        if (!lock.wait(arrived_, stop)) return;
+        ++idle_;
+        const bool go_on = lock.wait(arrived_, stop);
+        --idle_;
+        waking_ = false;
+        if (!go_on) return;
       }
       job = std::move(queue_.front());
       queue_.pop_front();
+      wake = wake_another();
     }
+    if (wake) arrived_.notify_one();
     job.done(answer_(job.request, stop).at(object_place(name_, job.request.key)));
   }
+}
+
+bool ReadPool::wake_another() {
+  if (queue_.empty() || idle_ == 0 || waking_) return false;
+  waking_ = true;
+  return true;
 }
 
 }  // namespace headrace

@@ -37,12 +37,17 @@ class ReadPool {
     ReadDone done;
   };
   void serve(const std::stop_token& stop);
+  /// True: whoever asked notifies one, once the lock is given up. One at a time is woken, and wakes
+  /// the next: as many work as reads take long, and what comes from memory wakes few.
+  bool wake_another() HEADRACE_REQUIRES(mutex_);
 
   const std::string name_;
   const Answer answer_;
   Mutex mutex_;
   Condition arrived_;
   std::deque<Job> queue_ HEADRACE_GUARDED_BY(mutex_);
+  unsigned idle_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  bool waking_ HEADRACE_GUARDED_BY(mutex_) = false;  // one is on its way
   std::vector<std::jthread> threads_;
 };
 

@@ -18,7 +18,6 @@ namespace {
 // The picture stands first, as AttributeNames lists it.
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kFlushBytes = 1U << 20U;
 constexpr std::array<std::string_view, 1> kSuffixes = {".manifest"};
 
 Json number(float label) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <span>
 #include <utility>
 
 #include "headrace/records/recordio/frame.h"
@@ -12,7 +13,6 @@
 namespace headrace::recordio {
 namespace {
 
-constexpr std::size_t kFlushBytes = 4U << 20U;
 constexpr std::array<std::string_view, 3> kSuffixes = {".rec", ".idx", ".lst"};
 
 /// A tab or line end in a name would make another line of it. The list is for people and other
@@ -37,17 +37,24 @@ class Writer final : public ShardWriter {
   }
 
   Result<void> add(const OutSample& sample) override {
-    idx_text_ += fmt::format("{}\t{}\n", sample.id, offset_ + frames_.size());
+    idx_text_ += fmt::format("{}\t{}\n", sample.id, offset_);
+    const std::size_t before = frames_.size();
     lst_text_ += fmt::format("{}\t", sample.id);
     for (const float label : sample.labels) lst_text_ += fmt::format("{}\t", label);
     lst_text_ += list_name(sample.name) + '\n';
     HEADRACE_TRY(append_frame(image_header(sample.labels, sample.id), sample.payload, frames_));
+    offset_ += frames_.size() - before;
     ++samples_;
-    return frames_.size() < kFlushBytes ? Result<void>() : flush();
+    if (frames_.size() >= kFlushBytes) HEADRACE_TRY(flush(*rec_, frames_));
+    if (idx_text_.size() >= kFlushBytes) HEADRACE_TRY(flush(*idx_, idx_text_));
+    if (lst_text_.size() >= kFlushBytes) HEADRACE_TRY(flush(*lst_, lst_text_));
+    return {};
   }
 
   Result<WrittenShard> finish() override {
-    HEADRACE_TRY(flush());
+    HEADRACE_TRY(flush(*rec_, frames_));
+    HEADRACE_TRY(flush(*idx_, idx_text_));
+    HEADRACE_TRY(flush(*lst_, lst_text_));
     // The records first: a file without its index is scanned, an index without its file is nothing.
     HEADRACE_TRY(rec_->finish());
     HEADRACE_TRY(idx_->finish());
@@ -58,14 +65,10 @@ class Writer final : public ShardWriter {
   }
 
  private:
-  Result<void> flush() {
-    HEADRACE_TRY(rec_->append(frames_));
-    offset_ += frames_.size();
-    frames_.clear();
-    HEADRACE_TRY(idx_->append(as_byte_span(idx_text_)));
-    idx_text_.clear();
-    HEADRACE_TRY(lst_->append(as_byte_span(lst_text_)));
-    lst_text_.clear();
+  template <class Pending>
+  static Result<void> flush(ObjectWriter& object, Pending& pending) {
+    HEADRACE_TRY(object.append(std::as_bytes(std::span(pending))));
+    pending.clear();
     return {};
   }
 
@@ -76,7 +79,7 @@ class Writer final : public ShardWriter {
   std::vector<std::byte> frames_;  ///< not yet handed over
   std::string idx_text_;
   std::string lst_text_;
-  std::uint64_t offset_ = 0;  ///< bytes handed over
+  std::uint64_t offset_ = 0;  ///< of the next record
   std::uint64_t samples_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -70,6 +71,18 @@ TEST_F(FileOutputTest, LengthsAroundABlockAndAPieceAreExact) {
       EXPECT_EQ(written(std::string(length, 'x'), 100'000, 0).size(), length);
   }
   EXPECT_EQ(written("", 1, 0), "");
+}
+
+TEST_F(FileOutputTest, SpaceThatWasReservedAheadIsGivenBack) {
+  const UniqueFd fd = open((folder_.path() / "file").string());
+  FileOutput output(fd.get(), 0);
+  const std::string text = testing::pattern(4, (std::size_t{13} << 20U) + 123);
+  ASSERT_TRUE(output.append(as_byte_span(text)).ok());
+  ASSERT_TRUE(output.flush().ok());
+  struct stat status {};
+  ASSERT_EQ(::fstat(fd.get(), &status), 0);
+  EXPECT_EQ(static_cast<std::size_t>(status.st_size), text.size());
+  EXPECT_LE(static_cast<std::size_t>(status.st_blocks) * 512, text.size() + (1U << 20U));
 }
 
 TEST_F(FileOutputTest, TheCacheIsLeftToOthers) {
