@@ -34,10 +34,7 @@ Result<int> print_records(const Source& source, const Context& context, bool jso
                                      if (json) {
                                        fmt::print("{}\n", record_json(line));
                                      } else {
-                                       fmt::print("{} {} @ {}: {} bytes, labels [{}], {}\n",
-                                                  line.object, line.record, line.offset,
-                                                  line.length, fmt::join(line.labels, ", "),
-                                                  line.sha256);
+                                       fmt::print("{}\n", record_text(line));
                                      }
                                    },
                                    context.notices.get()));
@@ -45,8 +42,7 @@ Result<int> print_records(const Source& source, const Context& context, bool jso
     fmt::print("{}\n", records_end_json(end));
   } else {
     for (const PlacedDamage& one : end.damage) {
-      fmt::print("damage: {} [{}, {}): {}\n", one.key, one.damage.begin, one.damage.end,
-                 one.damage.why);
+      fmt::print("damage: {}\n", damage_text(one));
     }
     fmt::print("{}: {} records\n{}", end.damage.empty() ? "clean" : "damaged", end.records,
                notices_text(context.notices->all()));

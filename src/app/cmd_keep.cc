@@ -9,6 +9,7 @@
 
 #include "cmd_keep_warm.h"
 #include "command.h"
+#include "headrace/base/printable.h"
 #include "headrace/storage/keep/keep_store.h"
 #include "headrace/storage/keep/survey.h"
 #include "progress_line.h"
@@ -100,7 +101,7 @@ Result<int> list_keys(const std::string& dir, const Arguments& arguments,
                       {"derived", piece.derived}});
     } else {
       fmt::print("{:>8} @ {:<10} {}\n", piece.length, piece.offset,
-                 piece.key.empty() ? "(the object above)" : piece.key);
+                 piece.key.empty() ? "(the object above)" : printable(piece.key));
     }
     return {};
   }));
@@ -134,7 +135,8 @@ Result<int> list(const Arguments& arguments, const std::stop_token& stop) {
   for (const auto& [store, total] : by_store) {
     fmt::print("{:>12} {:>10} {:>9} {:>7}  {:<16}  {}\n", megabytes(total.data_bytes),
                total.objects, total.segments, std::max(total.live, total.wanted),
-               date(total.used_ns), store.empty() ? "(not readable by this version)" : store);
+               date(total.used_ns),
+               store.empty() ? "(not readable by this version)" : printable(store));
   }
   return 0;
 }
@@ -194,7 +196,7 @@ Result<int> verify(const Arguments& arguments, const std::stop_token& stop) {
   }
   for (const auto& damage : result.damaged) {
     fmt::print("damaged: {}.data @ {}: {}{}\n", damage.segment, damage.data_offset, damage.why,
-               damage.key.empty() ? "" : " (" + damage.key + ")");
+               damage.key.empty() ? "" : " (" + printable(damage.key) + ")");
   }
   for (const auto& segment : result.purged) fmt::print("removed: {}\n", segment);
   fmt::print("{} pieces, {} MB: {} damaged\n", result.pieces, megabytes(result.bytes),

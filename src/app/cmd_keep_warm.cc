@@ -9,6 +9,7 @@
 #include "headrace/job/cli_scan_line.h"
 #include "headrace/job/cli_selection.h"
 #include "headrace/job/warm.h"
+#include "notice_line.h"
 #include "progress_line.h"
 #include "source_options.h"
 
@@ -59,7 +60,7 @@ Result<int> run(const Arguments& arguments, const std::stop_token& stop) {
     fmt::print("{} found no place in the cache, whose limit is {}\n", bytes(report.not_kept_bytes),
                bytes(report.limit_bytes));
   }
-  for (const Notice& notice : report.notices) fmt::print("note: {}\n", notice.text);
+  for (const Notice& notice : report.notices) fmt::print("note: {}\n", notice_line(notice));
   return whole ? 0 : 1;
 }
 

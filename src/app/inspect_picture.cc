@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "headrace/base/printable.h"
 #include "headrace/base/small_file.h"
 #include "headrace/decode/picture_report.h"
 
@@ -34,11 +35,11 @@ Result<int> inspect_picture(const std::string& path, bool json) {
     fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return report.decodes ? 0 : 1;
   }
-  fmt::print("{}: {} {} x {}, {}\n", path, to_string(report.format), report.width, report.height,
-             verdict);
+  fmt::print("{}: {} {} x {}, {}\n", printable(path), to_string(report.format), report.width,
+             report.height, verdict);
   if (report.decodes) fmt::print("  RGB SHA-256 {}\n", report.rgb_sha256);
-  for (const auto& warning : report.warnings) fmt::print("  warning: {}\n", warning);
-  if (!report.decodes) fmt::print("  {}\n", report.reason);
+  for (const auto& warning : report.warnings) fmt::print("  warning: {}\n", printable(warning));
+  if (!report.decodes) fmt::print("  {}\n", printable(report.reason));
   return report.decodes ? 0 : 1;
 }
 

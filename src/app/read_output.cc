@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "headrace/base/printable.h"
 #include "notice_line.h"
 #include "progress_line.h"
 
@@ -150,7 +151,8 @@ std::string read_table(const ReadReport& report) {
   std::string text =
       fmt::format("{} samples ({}), mode {}: first batch after {:.2f} s\n\n", report.samples,
                   report.format, to_string(report.mode), report.launch_seconds);
-  if (!report.stands_on.empty()) text += fmt::format("stands on {}\n\n", report.stands_on);
+  if (!report.stands_on.empty())
+    text += fmt::format("stands on {}\n\n", printable(report.stands_on));
   text += fmt::format("{:>12} {:>10} {:>8} {:>10} {:>6} {:>9} {:>32}\n", "", "", "", "", "accel.",
                       "consumer", "decode threads: at work, waiting");
   text +=

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "headrace/base/printable.h"
 #include "notice_line.h"
 #include "progress_line.h"
 
@@ -53,7 +54,23 @@ std::string label_name(float label, const std::vector<std::string>& classes) {
   return fmt::format("{}", label);
 }
 
+std::string printable_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+  return text;
+}
+
 }  // namespace
+
+std::string damage_text(const PlacedDamage& damage) {
+  return fmt::format("{} [{}, {}): {}", printable(damage.key), damage.damage.begin,
+                     damage.damage.end, printable(damage.damage.why));
+}
+
+std::string record_text(const RecordLine& line) {
+  return fmt::format("{} {} @ {}: {} bytes, labels [{}], {}", printable(line.object), line.record,
+                     line.offset, line.length, fmt::join(line.labels, ", "), line.sha256);
+}
 
 std::string notices_text(const std::vector<Notice>& notices) {
   std::string text;
@@ -93,15 +110,16 @@ std::string convert_text(const ConvertReport& report, double seconds,
   if (report.shards_found != 0)
     text += fmt::format("{} shards were finished before\n", report.shards_found);
   for (const WrittenSet& set : report.sets)
-    text += fmt::format("  {}: {} samples, {} shards\n", set.key, set.samples, set.shards);
+    text +=
+        fmt::format("  {}: {} samples, {} shards\n", printable(set.key), set.samples, set.shards);
   for (std::size_t i = 0; i < std::min(kShown, report.keys.size()); ++i)
-    text += fmt::format("  {}\n", report.keys[i]);
+    text += fmt::format("  {}\n", printable(report.keys[i]));
   if (report.keys.size() > kShown)
     text += fmt::format("  … {} objects in all\n", report.keys.size());
   if (!report.complete) text += "the set is open: write the other parts, then --finish\n";
   if (report.skipped != 0) text += fmt::format("{} samples were left out:\n", report.skipped);
   for (const SkippedSample& skipped : report.first_skipped)
-    text += fmt::format("  {}: {}\n", skipped.name, skipped.why);
+    text += fmt::format("  {}: {}\n", printable(skipped.name), printable(skipped.why));
   return text + notices_text(notices);
 }
 
@@ -128,13 +146,14 @@ std::string balance_text(const VerifyReport& report, const std::vector<std::stri
         std::minmax_element(report.labels.begin(), report.labels.end(), by_count);
     text += fmt::format("  labels {} to {}, {} of them; {} samples of {} to {} of {}\n",
                         report.labels.begin()->first, report.labels.rbegin()->first,
-                        report.labels.size(), least->second, label_name(least->first, classes),
-                        most->second, label_name(most->first, classes));
+                        report.labels.size(), least->second,
+                        printable(label_name(least->first, classes)), most->second,
+                        printable(label_name(most->first, classes)));
   }
   if (report.unlabelled != 0)
     text += fmt::format("  {} samples have no label\n", report.unlabelled);
   if (!report.empty_classes.empty())
-    text += fmt::format("  classes without a sample: {}\n", fmt::join(report.empty_classes, ", "));
+    text += fmt::format("  classes without a sample: {}\n", printable_list(report.empty_classes));
   if (report.good == 0) return text;
   text += fmt::format("  sizes {} to {}:\n", human_bytes(static_cast<double>(report.smallest)),
                       human_bytes(static_cast<double>(report.largest)));
@@ -219,16 +238,17 @@ std::string verify_text(const VerifyReport& report, const std::vector<std::strin
   for (const auto& [kind, count] : report.kinds) text += fmt::format("  {:<8} {}\n", kind, count);
   if (!report.decoded) text += "  nothing was decoded: --decode looks inside the pictures\n";
   text += balance_text(report, classes);
-  if (!report.missing.empty()) text += fmt::format("missing: {}\n", report.missing);
+  if (!report.missing.empty()) text += fmt::format("missing: {}\n", printable(report.missing));
   for (std::size_t i = 0; i < std::min(kShown, report.first_bad.size()); ++i)
-    text += fmt::format("bad: {}: {}\n", report.first_bad[i].name, report.first_bad[i].why);
+    text += fmt::format("bad: {}: {}\n", printable(report.first_bad[i].name),
+                        printable(report.first_bad[i].why));
   if (report.bad > kShown) text += fmt::format("bad: … and {} more\n", report.bad - kShown);
   if (report.repeated != 0) text += fmt::format("{} pictures came before\n", report.repeated);
   for (std::size_t i = 0; i < std::min(kShown, report.first_repeated.size()); ++i) {
     const SameContent& same = report.first_repeated[i];
     text += fmt::format("same: {} times{}: {}\n", same.count,
                         same.labels_differ ? ", with different labels" : "",
-                        fmt::join(same.names, ", "));
+                        printable_list(same.names));
   }
   return text + notices_text(notices);
 }
@@ -259,10 +279,9 @@ std::string summary_text(const Summary& summary, std::string_view stands_on,
       human_bytes(static_cast<double>(summary.smallest)),
       human_bytes(static_cast<double>(summary.largest)), summary.classes.size(),
       summary.fingerprint.to_hex(), summary.index_source);
-  if (!stands_on.empty()) text += fmt::format("stands on    {}\n", stands_on);
+  if (!stands_on.empty()) text += fmt::format("stands on    {}\n", printable(stands_on));
   for (const PlacedDamage& one : summary.damage) {
-    text += fmt::format("damage       {} [{}, {}): {}\n", one.key, one.damage.begin, one.damage.end,
-                        one.damage.why);
+    text += fmt::format("damage       {}\n", damage_text(one));
   }
   return text + notices_text(notices);
 }
@@ -312,10 +331,10 @@ std::string replayed_json(const Replayed& replayed) {
 
 std::string replayed_text(const Replayed& replayed) {
   const QuarantineLine& line = replayed.line;
-  return fmt::format("{} {} @ {}, {} bytes, {}\n  then: {}\n  now:  {}", line.uri, line.name,
-                     line.offset, line.bytes,
-                     replayed.sha256.empty() ? "not readable" : replayed.sha256, line.reason,
-                     replayed.why.empty() ? "good" : replayed.why);
+  return fmt::format(
+      "{} {} @ {}, {} bytes, {}\n  then: {}\n  now:  {}", printable(line.uri), printable(line.name),
+      line.offset, line.bytes, replayed.sha256.empty() ? "not readable" : replayed.sha256,
+      printable(line.reason), replayed.why.empty() ? "good" : printable(replayed.why));
 }
 
 }  // namespace headrace::app

@@ -32,6 +32,8 @@ std::string summary_text(const Summary& summary, std::string_view stands_on,
                          const std::vector<Notice>& notices);
 
 /// One line each, without the line end.
+std::string damage_text(const PlacedDamage& damage);
+std::string record_text(const RecordLine& line);
 std::string record_json(const RecordLine& line);
 std::string records_end_json(const RecordsEnd& end);
 

@@ -8,25 +8,35 @@
 
 namespace headrace {
 
-/// Control characters as "\n", "\t", "\x1b"; everything else, also what is no UTF-8, as it stands.
+/// Control characters as "\n", "\t", "\x1b", those of two bytes in UTF-8 (U+0080 to U+009F) too;
+/// everything else, also what is no UTF-8, as it stands.
 inline std::string printable(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr unsigned char kFirst = 0x20;   // that is no control character
-  constexpr unsigned char kDelete = 0x7f;  // the one that stands apart
   std::string out;
   out.reserve(text.size());
-  for (const char letter : text) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (byte >= kFirst && byte != kDelete) {
-      out += letter;
-    } else if (letter == '\n') {
+  const auto byte_at = [text](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+  };
+  const auto escape = [&](unsigned byte) {
+    out += "\\x";
+    out += kDigits[byte >> 4U];
+    out += kDigits[byte & 0xfU];
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const unsigned byte = byte_at(i);
+    const unsigned next = byte_at(i + 1);
+    if (byte == '\n') {
       out += "\\n";
-    } else if (letter == '\t') {
+    } else if (byte == '\t') {
       out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      escape(byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
+      escape(byte);
+      escape(next);
+      ++i;
     } else {
-      out += "\\x";
-      out += kDigits[byte >> 4U];
-      out += kDigits[byte & 0xfU];
+      out += text[i];
     }
   }
   return out;

@@ -36,6 +36,9 @@ TEST(CanWrite, IsAskedOfTheNearestFolderThatIsThere) {
 TEST(Printable, HasNoControlCharacters) {
   EXPECT_EQ(printable("cat/ünï 1.jpg"), "cat/ünï 1.jpg");
   EXPECT_EQ(printable("a\nb\tc\x1b[2J\x7f"), "a\\nb\\tc\\x1b[2J\\x7f");
+  EXPECT_EQ(printable("a\xc2\x9b"
+                      "2J\xc2\xa0"),
+            "a\\xc2\\x9b2J\xc2\xa0");
   EXPECT_EQ(printable("\xff"), "\xff");
   EXPECT_EQ(printable(""), "");
 }

@@ -261,7 +261,7 @@ Result<int> train_and_print(TrainOptions options, bool json, const std::stop_tok
   HEADRACE_TRY(const TrainResult result, train(options, *group, log, stop));
   for (const auto& notice : result.notices) {
     const auto times = notice.count == 1 ? "" : fmt::format(" ({} times)", notice.count);
-    fmt::print(stderr, "headrace train: notice: {}{}\n", notice.text, times);
+    fmt::print(stderr, "headrace train: notice: {}{}\n", printable(notice.text), times);
   }
   if (json && speaks) fmt::print("{}\n", result.summary.dump());
   return result.ended == Ended::stopped ? kStoppedExit : 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "headrace/records/parallel.h"
 #include "headrace/records/plain_path.h"
 #include "headrace/records/shard_index.h"
+#include "headrace/records/unpack/inside_index.h"
 #include "headrace/records/unpack/unpacked_store.h"
 #include "headrace/storage/ranges.h"
 
@@ -91,7 +93,7 @@ class MdsSet final : public IndexedSet {
 class Opener {
  public:
   Opener(Store& store, const Context& context, const OpenOptions& options)
-      : store_(store), context_(context), scanning_(options.scanning), stop_(options.stop) {}
+      : store_(store), context_(context), options_(options), stop_(options.stop) {}
 
   /// The indexes, sorted; that of the root alone if there is one: it may name shards in folders.
   Result<std::vector<ObjectInfo>> find_indexes() {
@@ -145,15 +147,17 @@ class Opener {
     std::uint64_t bytes = 0;
     for (const PlacedShard& one : shards) bytes += one.shard.codec ? one.shard.raw.bytes : 0;
     if (bytes == 0) return {};
-    HEADRACE_TRY(unpacked_, make_unpacked_store(store_, scanning_));
+    HEADRACE_TRY(unpacked_, make_unpacked_store(store_, options_.scanning));
     for (const PlacedShard& one : shards)
-      if (scanning_ != nullptr && one.shard.codec && one.shard.zip)
-        scanning_->total += one.shard.zip->bytes;
+      if (options_.scanning != nullptr && one.shard.codec && one.shard.zip)
+        options_.scanning->total += one.shard.zip->bytes;
     context_.notices->add(
-        "unpacked", fmt::format("{} holds compressed shards, which have no random access: {} bytes "
-                                "are unpacked into scratch before the first sample; write the set "
-                                "without compression to start at once",
-                                store_.describe(), bytes));
+        "unpacked",
+        fmt::format("{} holds compressed shards, which have no random access: {} bytes "
+                    "are unpacked into scratch by every job, before its first sample or, "
+                    "if the set's index is kept, as it reads; write the set without "
+                    "compression to start at once",
+                    store_.describe(), bytes));
     return {};
   }
 
@@ -176,25 +180,58 @@ class Opener {
     std::string why;
     if (object.size != file.bytes)
       why = fmt::format("a shard of {} bytes, of {} in the index", object.size, file.bytes);
-    if (shard.codec) {
-      HEADRACE_TRY(auto inside, unpacked_->unpack(object, *shard.codec, shard.raw.bytes, stop));
-      object = inside.object;
-      if (!inside.failure.empty()) {
-        why = inside.failure;
-      } else {
-        HEADRACE_TRY(const auto hashes,
-                     mds::check_hashes(*unpacked_, object, shard.raw.hashes, stop));
-        if (!hashes.wrong.empty()) {
-          HEADRACE_TRY(auto none, mds::no_samples(object, shard,
-                                                  fmt::format("{} of the shard is not the index's",
-                                                              hashes.wrong)));
-          return noted({.object = std::move(object), .frames = std::move(none)}, {});
-        }
+    if (shard.codec) return index_compressed(shard, object, why, stop);
+    HEADRACE_TRY(auto frames, mds::find_samples(store_, object, shard, stop));
+    return noted({.object = std::move(object), .frames = std::move(frames)}, why);
+  }
+
+  Result<Found> index_compressed(const mds::Shard& shard, const ObjectInfo& object, std::string why,
+                                 const std::stop_token& stop) {
+    const SideKey key{.store = store_.describe(),
+                      .object = object.key,
+                      .pin = object.pin,
+                      .kind = "mds-unpacked",
+                      .version = 1};
+    auto known = known_inside(options_.side_store, store_, object);
+    auto frames = known ? kept_frames(key, shard) : std::nullopt;
+    if (frames) {
+      unpacked_->unpack_later(object, known->codec, known->inside);
+      if (options_.scanning != nullptr) options_.scanning->total -= object.size;
+    } else {
+      known = KnownInside{.codec = *shard.codec, .inside = {}};
+      HEADRACE_TRY(known->inside, unpacked_->unpack(object, *shard.codec, shard.raw.bytes, stop));
+      HEADRACE_TRY(frames, find_inside(shard, inside_of(object, known->inside),
+                                       known->inside.failure.empty(), stop));
+      keep_inside(options_.side_store, store_, object, *known);
+      // Not kept: it is made again, and nothing else is lost.
+      if (options_.side_store != nullptr)
+        std::ignore = options_.side_store->put(key, frames->to_bytes());
+    }
+    if (!known->inside.failure.empty()) why = known->inside.failure;
+    return noted({.object = inside_of(object, known->inside), .frames = *std::move(frames)}, why);
+  }
+
+  /// Nothing if they are not those of so many samples: the set's index may be another one by now.
+  std::optional<ShardFrames> kept_frames(const SideKey& key, const mds::Shard& shard) const {
+    const auto kept = options_.side_store->get(key);
+    if (!kept || !*kept) return std::nullopt;
+    auto frames = ShardFrames::from_bytes((*kept)->span());
+    if (!frames || frames->frames().size() != shard.samples) return std::nullopt;
+    frames->source = "side-store";
+    return *std::move(frames);
+  }
+
+  Result<ShardFrames> find_inside(const mds::Shard& shard, const ObjectInfo& object, bool whole,
+                                  const std::stop_token& stop) {
+    if (whole) {
+      HEADRACE_TRY(const auto hashes,
+                   mds::check_hashes(*unpacked_, object, shard.raw.hashes, stop));
+      if (!hashes.wrong.empty()) {
+        return mds::no_samples(object, shard,
+                               fmt::format("{} of the shard is not the index's", hashes.wrong));
       }
     }
-    Store& from = shard.codec ? static_cast<Store&>(*unpacked_) : store_;
-    HEADRACE_TRY(auto frames, mds::find_samples(from, object, shard, stop));
-    return noted({.object = std::move(object), .frames = std::move(frames)}, why);
+    return mds::find_samples(*unpacked_, object, shard, stop);
   }
 
   Result<Found> noted(Found found, const std::string& why) {
@@ -207,7 +244,7 @@ class Opener {
 
   Store& store_;
   const Context& context_;
-  ScanProgress* const scanning_;
+  const OpenOptions& options_;
   const std::stop_token& stop_;
   std::unique_ptr<UnpackedStore> unpacked_;
 };

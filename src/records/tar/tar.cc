@@ -18,6 +18,7 @@
 #include "headrace/records/tar/entry.h"
 #include "headrace/records/tar/sample.h"
 #include "headrace/records/tar/walk.h"
+#include "headrace/records/unpack/inside_index.h"
 #include "headrace/records/unpack/unpacked_store.h"
 #include "headrace/storage/ranges.h"
 
@@ -94,32 +95,39 @@ Result<void> check_end(Store& store, const ObjectInfo& shard, const std::string&
 class Unpacker {
  public:
   Unpacker(Store& store, const Context& context, const OpenOptions& options)
-      : store_(store), context_(context), scanning_(options.scanning), stop_(options.stop) {}
+      : store_(store), context_(context), options_(options) {}
 
   Result<void> run(std::vector<ObjectInfo>& shards) {
+    std::vector<std::optional<KnownInside>> known(shards.size());
     std::vector<std::optional<Codec>> codecs(shards.size());
     constexpr unsigned kReaders = 16;
-    HEADRACE_TRY(parallel_for(shards.size(), kReaders, stop_,
+    HEADRACE_TRY(parallel_for(shards.size(), kReaders, options_.stop,
                               [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
+                                known[i] = known_inside(options_.side_store, store_, shards[i]);
+                                if (known[i]) return {};
                                 HEADRACE_TRY(const auto head, first_bytes(store_, shards[i], stop));
                                 codecs[i] = codec_of(head.span());
                                 return {};
                               }));
-    if (std::ranges::none_of(codecs, [](const auto& codec) { return codec.has_value(); }))
-      return {};
-    HEADRACE_TRY(unpacked_, make_unpacked_store(store_, scanning_));
-    for (std::size_t i = 0; scanning_ != nullptr && i < shards.size(); ++i)
-      if (codecs[i]) scanning_->total += shards[i].size;
-    std::vector<std::string> failures(shards.size());
+    const auto is_there = [](const auto& one) { return one.has_value(); };
+    if (std::ranges::none_of(known, is_there) && std::ranges::none_of(codecs, is_there)) return {};
+    HEADRACE_TRY(unpacked_, make_unpacked_store(store_, options_.scanning));
+    for (std::size_t i = 0; options_.scanning != nullptr && i < shards.size(); ++i)
+      if (codecs[i]) options_.scanning->total += shards[i].size;
     constexpr unsigned kUnpackers = 8;  // each works on one stream, which is one thread's work
-    HEADRACE_TRY(parallel_for(shards.size(), kUnpackers, stop_,
+    HEADRACE_TRY(parallel_for(shards.size(), kUnpackers, options_.stop,
                               [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
                                 if (!codecs[i]) return {};
-                                HEADRACE_TRY(failures[i], unpack(shards[i], *codecs[i], stop));
+                                HEADRACE_TRY(known[i], unpack(shards[i], *codecs[i], stop));
                                 return {};
                               }));
-    for (std::size_t i = 0; i < shards.size(); ++i)
-      if (!failures[i].empty()) failures_.emplace(shards[i].key, std::move(failures[i]));
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      if (!known[i]) continue;
+      note(shards[i], *known[i]);
+      if (!codecs[i]) unpacked_->unpack_later(shards[i], known[i]->codec, known[i]->inside);
+      shards[i] = inside_of(std::move(shards[i]), known[i]->inside);
+      failures_.emplace(shards[i].key, std::move(known[i]->inside.failure));
+    }
     return {};
   }
 
@@ -131,25 +139,27 @@ class Unpacker {
   }
 
  private:
-  /// \return why not all of it is there; empty if it is
-  Result<std::string> unpack(ObjectInfo& shard, Codec codec, const std::stop_token& stop) {
+  Result<KnownInside> unpack(const ObjectInfo& shard, Codec codec, const std::stop_token& stop) {
     // Far above what pictures and text come to: more is made to fill disks.
     const std::uint64_t most = (std::uint64_t{1} << 30U) + 200 * shard.size;
-    HEADRACE_TRY(auto inside, unpacked_->unpack(shard, codec, most, stop));
+    KnownInside found{.codec = codec, .inside = {}};
+    HEADRACE_TRY(found.inside, unpacked_->unpack(shard, codec, most, stop));
+    keep_inside(options_.side_store, store_, shard, found);
+    return found;
+  }
+
+  void note(const ObjectInfo& shard, const KnownInside& known) const {
     context_.notices->add(
         "unpacked",
-        fmt::format("{} is a {} stream, which can only be read from its beginning: it was unpacked "
-                    "into scratch, {} bytes; keep it as a plain tar to start at once",
-                    object_place(store_.describe(), shard.key), to_string(codec),
-                    inside.object.size));
-    shard = std::move(inside.object);
-    return std::move(inside.failure);
+        fmt::format("{} is a {} stream, which can only be read from its beginning: it is unpacked "
+                    "into scratch, {} bytes, by every job; keep it as a plain tar to start at once",
+                    object_place(store_.describe(), shard.key), to_string(known.codec),
+                    known.inside.size));
   }
 
   Store& store_;
   const Context& context_;
-  ScanProgress* const scanning_;
-  const std::stop_token& stop_;
+  const OpenOptions& options_;
   std::unique_ptr<UnpackedStore> unpacked_;
   std::map<std::string, std::string> failures_;
 };

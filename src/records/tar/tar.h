@@ -4,7 +4,8 @@
 /// A sample is a run of members with one key; its payload is its picture, its label stands in its
 /// `cls` or `json`. Shards are sorted by key bytes, samples are in file order. Class names, if
 /// `pack` left them, stand in `NAME.classes.txt` beside the shard, or in `classes.txt`. Compressed
-/// tars are unpacked into scratch when the set is opened, with the notice "unpacked".
+/// tars are unpacked into scratch, with the notice "unpacked": when the set is opened, or, if its
+/// index was kept, each when it is first read.
 #pragma once
 
 #include <memory>

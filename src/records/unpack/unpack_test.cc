@@ -2,6 +2,9 @@
 // Streams are those of tests/data/vectors/mds: the same content, compressed by five libraries.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
+
 #include "headrace/base/sha256.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/records/unpack/unpacked_store.h"
@@ -137,8 +140,8 @@ TEST(UnpackedStore, ReadsWhatIsInsideAndPassesTheRestThrough) {
   const auto object = below.head("a.zstd", {});
   const auto inside = (*store)->unpack(*object, Codec::zstd, kMost, {});
   ASSERT_TRUE(inside) << inside.error().to_string();
-  EXPECT_EQ(inside->object.size, kCases[1].bytes);
-  EXPECT_EQ(inside->object.pin, object->pin);
+  EXPECT_EQ(inside->size, kCases[1].bytes);
+  EXPECT_EQ(read_now(**store, {.key = "a.zstd"})->pin, object->pin);
   EXPECT_TRUE(inside->failure.empty());
   const std::string whole = read_all(file, Codec::zstd).content;
   EXPECT_EQ(read_now(**store, {.key = "a.zstd"})->bytes.text(), whole);
@@ -149,6 +152,81 @@ TEST(UnpackedStore, ReadsWhatIsInsideAndPassesTheRestThrough) {
   EXPECT_EQ(read_now(**store, {.key = "b"})->bytes.text(), "plain");
   EXPECT_EQ((*store)->head("a.zstd", {})->size, whole.size());
   EXPECT_EQ((*store)->create("c", {}).error().code(), Code::invalid);
+}
+
+/// a.zstd, as an earlier job found it, is unpacked when it is read.
+class UnpackLater : public ::testing::Test {
+ protected:
+  UnpackLater() {
+    const Bytes file = read_file(kVectors + kCases[1].file);
+    whole_ = read_all(file, Codec::zstd).content;
+    EXPECT_TRUE(put(below_, "a.zstd", file.span(), {}));
+    const auto before = make_unpacked_store(below_);
+    inside_ = *(*before)->unpack(object(), Codec::zstd, kMost, {});
+  }
+  ObjectInfo object() { return *below_.head("a.zstd", {}); }
+  std::unique_ptr<UnpackedStore> open() {
+    auto store = *make_unpacked_store(below_);
+    store->unpack_later(object(), Codec::zstd, inside_);
+    return store;
+  }
+
+  MemoryStore below_;
+  std::string whole_;
+  Inside inside_;
+};
+
+TEST_F(UnpackLater, OnceWhenItIsFirstReadByHoweverMany) {
+  const auto store = open();
+  EXPECT_EQ(store->head("a.zstd", {})->size, whole_.size());
+  EXPECT_EQ(store->unpacked_bytes(), 0U);
+  std::vector<std::future<Result<ReadResult>>> answers;
+  for (std::uint64_t at = 0; at + 100 < whole_.size(); at += 997) {
+    auto promise = std::make_shared<std::promise<Result<ReadResult>>>();
+    answers.push_back(promise->get_future());
+    store->read({.key = "a.zstd", .range = {at, 100}},
+                [promise](Result<ReadResult> result) { promise->set_value(std::move(result)); });
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto result = answers[i].get();
+    ASSERT_TRUE(result) << result.error().to_string();
+    EXPECT_EQ(result->bytes.text(), whole_.substr(i * 997, 100));
+  }
+  EXPECT_EQ(store->unpacked_bytes(), whole_.size());
+}
+
+TEST_F(UnpackLater, AnotherContentIsRefusedAndLookedAtAnewAtTheNextRead) {
+  inside_.hash.low ^= 1U;
+  const auto store = open();
+  for (int i = 0; i < 2; ++i) {
+    const auto result = read_now(*store, {.key = "a.zstd", .range = {0, 10}});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code(), Code::corrupt);
+    EXPECT_NE(result.error().to_string().find("a.zstd"), std::string::npos);
+  }
+}
+
+TEST_F(UnpackLater, WhoeverIsStoppedDoesNotStopTheOthers) {
+  const auto store = open();
+  std::stop_source first;
+  first.request_stop();
+  std::promise<Result<ReadResult>> stopped;
+  store->read({.key = "a.zstd", .range = {0, 10}, .stop = first.get_token()},
+              [&stopped](Result<ReadResult> result) { stopped.set_value(std::move(result)); });
+  const auto other = read_now(*store, {.key = "a.zstd", .range = {5, 10}});
+  ASSERT_TRUE(other) << other.error().to_string();
+  EXPECT_EQ(other->bytes.text(), whole_.substr(5, 10));
+  EXPECT_EQ(stopped.get_future().get().error().code(), Code::cancelled);
+}
+
+TEST_F(UnpackLater, EveryReadIsAnsweredWhenTheStoreGoes) {
+  std::atomic<int> answers = 0;
+  {
+    const auto store = open();
+    for (int i = 0; i < 50; ++i)
+      store->read({.key = "a.zstd", .range = {0, 10}}, [&](const auto& /*result*/) { ++answers; });
+  }
+  EXPECT_EQ(answers, 50);
 }
 
 TEST(UnpackedStore, LargeObjectsLieInManyPieces) {
@@ -171,8 +249,8 @@ TEST(UnpackedStore, LargeObjectsLieInManyPieces) {
   const auto inside = (*store)->unpack(*below.head("x.gz", {}), Codec::gzip, kMost, {});
   ASSERT_TRUE(inside) << inside.error().to_string();
   EXPECT_EQ(inside->failure, "the gzip stream is damaged");
-  ASSERT_LE(inside->object.size, content.size());
-  ASSERT_GT(inside->object.size, content.size() - (1U << 20U) - 1);
+  ASSERT_LE(inside->size, content.size());
+  ASSERT_GT(inside->size, content.size() - (1U << 20U) - 1);
   const std::uint64_t border = 1U << 20U;
   EXPECT_EQ(read_now(**store, {.key = "x.gz", .range = {border - 5, 10}})->bytes.text(),
             content.substr(border - 5, 10));

@@ -1,51 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/records/unpack/unpacked_store.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "headrace/base/mutex.h"
 #include "headrace/base/scratch_file.h"
-#include "headrace/storage/block.h"
+#include "headrace/records/unpack/scratch_content.h"
 #include "headrace/storage/ranges.h"
+#include "headrace/storage/read_pool.h"
 
 namespace headrace {
 namespace {
 
-/// One object's bytes: pieces of kPiece bytes each, but for the last, anywhere in the scratch file.
-struct Content {
-  static constexpr std::uint64_t kPiece = 1U << 20U;
+constexpr unsigned kUnpackers = 8;  // each works on one stream, which is one thread's work
 
-  UnpackedStore::Unpacked unpacked;
-  std::vector<std::uint64_t> pieces;
+struct Waiting {
+  ReadRequest request;
+  ReadDone done;
+};
+
+void end_as_stopped(const std::string& store, std::vector<Waiting>& all) {
+  for (Waiting& one : all)
+    one.done(Error(Code::cancelled, "stopped").at(object_place(store, one.request.key)));
+}
+
+/// An object that reads as what is inside.
+struct Entry {
+  ObjectInfo object;  ///< as it is, compressed
+  Codec codec = Codec::gzip;
+  Inside inside;
+  std::shared_ptr<const ScratchContent> content;  ///< none: it was not read yet
+  bool unpacking = false;                         ///< a thread is at it, or will be
+  std::vector<Waiting> waiting;                   ///< for that
+};
+
+/// Who still waits in the end is told so.
+struct Entries {
+  explicit Entries(std::string name) : store(std::move(name)) {}
+  Entries(const Entries&) = delete;
+  Entries& operator=(const Entries&) = delete;
+  ~Entries() {
+    for (auto& [key, entry] : by_key) end_as_stopped(store, entry.waiting);
+  }
+
+  const std::string store;
+  std::map<std::string, Entry> by_key;
 };
 
 class Scratch final : public UnpackedStore {
  public:
   Scratch(Store& below, ScratchFile file, ScanProgress* scanning)
-      : below_(below), file_(std::move(file)), scanning_(scanning) {}
+      : below_(below),
+        file_(std::move(file)),
+        scanning_(scanning),
+        entries_(below.describe()),
+        unpackers_(below.describe(), kUnpackers,
+                   [this](const ReadRequest& request, const std::stop_token& ending) {
+                     return unpack_and_read(request, ending);
+                   }) {}
 
   std::string describe() const override { return below_.describe(); }
 
   Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
-    if (const auto found = find(key)) return found->unpacked.object;
+    {
+      const MutexLock lock(mutex_);
+      const auto found = entries_.by_key.find(key);
+      if (found != entries_.by_key.end())
+        return inside_of(found->second.object, found->second.inside);
+    }
     return below_.head(key, stop);
   }
   Result<void> list(const ListRequest& request, const std::stop_token& stop,
                     const std::function<Result<bool>(ListPage&&)>& sink) override {
     return below_.list(request, stop, sink);
-  }
-  void read(ReadRequest request, ReadDone done) override {
-    const auto found = find(request.key);
-    if (found == nullptr) {
-      below_.read(std::move(request), std::move(done));
-    } else {
-      done(read_scratch(*found, request.range).at(object_place(describe(), request.key)));
-    }
   }
   Result<std::unique_ptr<ObjectWriter>> create(const std::string& /*key*/,
                                                const std::stop_token& /*stop*/) override {
@@ -55,84 +88,161 @@ class Scratch final : public UnpackedStore {
     return Error(Code::invalid, "what was unpacked is read only");
   }
 
-  Result<Unpacked> unpack(const ObjectInfo& object, Codec codec, std::uint64_t most,
-                          const std::stop_token& stop) override {
-    if (const auto found = find(object.key)) return found->unpacked;
-    auto content = std::make_shared<Content>();
-    content->unpacked.object = object;
-    HEADRACE_TRY(
-        content->unpacked.object.size,
-        fill(*content, object, codec, most, stop).at(object_place(describe(), object.key)));
-    const MutexLock lock(mutex_);
-    return contents_.try_emplace(object.key, std::move(content)).first->second->unpacked;
+  void read(ReadRequest request, ReadDone done) override {
+    MutexLock lock(mutex_);
+    const auto found = entries_.by_key.find(request.key);
+    if (found == entries_.by_key.end()) {
+      lock.unlock();
+      below_.read(std::move(request), std::move(done));
+    } else if (const auto content = found->second.content) {
+      lock.unlock();
+      done(read_content(*content, request));
+    } else if (found->second.unpacking) {
+      found->second.waiting.push_back({std::move(request), std::move(done)});
+    } else {
+      found->second.unpacking = true;
+      lock.unlock();
+      unpackers_.push(std::move(request), std::move(done));
+    }
   }
+
+  Result<Inside> unpack(const ObjectInfo& object, Codec codec, std::uint64_t most,
+                        const std::stop_token& stop) override {
+    {
+      const MutexLock lock(mutex_);
+      const auto found = entries_.by_key.find(object.key);
+      if (found != entries_.by_key.end()) return found->second.inside;
+    }
+    HEADRACE_TRY(auto content,
+                 fill({.object = object, .codec = codec}, most, read_bytes(scanning_), stop, [] {
+                   return true;
+                 }).at(object_place(describe(), object.key)));
+    const MutexLock lock(mutex_);
+    Entry entry{.object = object, .codec = codec, .inside = content->inside(), .content = content};
+    return entries_.by_key.try_emplace(object.key, std::move(entry)).first->second.inside;
+  }
+
+  void unpack_later(const ObjectInfo& object, Codec codec, const Inside& inside) override {
+    const MutexLock lock(mutex_);
+    entries_.by_key.try_emplace(object.key,
+                                Entry{.object = object, .codec = codec, .inside = inside});
+  }
+
+  std::uint64_t unpacked_bytes() const override { return unpacked_bytes_; }
 
  private:
-  std::shared_ptr<const Content> find(const std::string& key) const {
+  struct Packed {
+    ObjectInfo object;
+    Codec codec;
+  };
+
+  Result<std::shared_ptr<const ScratchContent>> fill(const Packed& packed, std::uint64_t most,
+                                                     std::atomic<std::uint64_t>* count,
+                                                     const std::stop_token& stop,
+                                                     const std::function<bool()>& wanted) {
+    const auto compressed = make_store_source(below_, packed.object, {.count = count}, stop);
+    const auto source = make_unpacking_source(*compressed, packed.codec, most);
+    HEADRACE_TRY(auto content, ScratchContent::make(*source, file_, wanted));
+    unpacked_bytes_ += content->inside().size;
+    return std::shared_ptr<const ScratchContent>(std::move(content));
+  }
+
+  Result<ReadResult> read_content(const ScratchContent& content, const ReadRequest& request) const {
+    HEADRACE_TRY(auto bytes, content.read(request.range).at(object_place(describe(), request.key)));
+    return ReadResult{.bytes = std::move(bytes), .pin = pin_of(request.key)};
+  }
+  Pin pin_of(const std::string& key) const {
     const MutexLock lock(mutex_);
-    const auto found = contents_.find(key);
-    return found == contents_.end() ? nullptr : found->second;
+    return entries_.by_key.at(key).object.pin;
   }
 
-  /// The size of what is inside; what is damaged goes into `failure`.
-  Result<std::uint64_t> fill(Content& content, const ObjectInfo& object, Codec codec,
-                             std::uint64_t most, const std::stop_token& stop) {
-    const auto compressed =
-        make_store_source(below_, object, {.count = read_bytes(scanning_)}, stop);
-    const auto source = make_unpacking_source(*compressed, codec, most);
-    Buffer piece(Content::kPiece);
-    std::size_t filled = 0;
-    std::uint64_t size = 0;
-    while (true) {
-      auto got = source->next();
-      if (!got && got.error().code() == Code::corrupt) {
-        content.unpacked.failure = got.error().cause();
-        break;
-      }
-      HEADRACE_TRY(const Bytes bytes, std::move(got));
-      if (bytes.empty()) break;
-      ByteSpan rest = bytes.span();
-      size += rest.size();
-      while (!rest.empty()) {
-        const std::size_t count = std::min(rest.size(), piece.size() - filled);
-        std::ranges::copy(rest.first(count), piece.data() + filled);
-        rest = rest.subspan(count);
-        filled += count;
-        if (filled == piece.size()) HEADRACE_TRY(store(content, piece.span(), filled));
-      }
+  /// Of an object that was to be unpacked later; on a thread of the pool, one an object.
+  Result<ReadResult> unpack_and_read(const ReadRequest& request, const std::stop_token& ending) {
+    auto content = unpack_now(request, ending);
+    if (!content) {
+      give_up(request.key, content.error());
+      return std::move(content).error();
     }
-    HEADRACE_TRY(store(content, piece.span().first(filled), filled));
-    return size;
-  }
-
-  Result<void> store(Content& content, ByteSpan piece, std::size_t& filled) {
-    HEADRACE_TRY(const std::uint64_t offset, file_.append(piece));
-    content.pieces.push_back(offset);
-    filled = 0;
-    return {};
-  }
-
-  Result<ReadResult> read_scratch(const Content& content, const ByteRange& asked) const {
-    const ObjectInfo& object = content.unpacked.object;
-    HEADRACE_TRY(const ByteRange range, resolve(asked, object.size));
-    HEADRACE_TRY(Buffer into, allocate(range.length));
-    std::span<std::byte> rest = into.span();
-    std::uint64_t at = range.offset;
-    while (!rest.empty()) {
-      const std::uint64_t within = at % Content::kPiece;
-      const auto count = std::min<std::uint64_t>(rest.size(), Content::kPiece - within);
-      HEADRACE_TRY(file_.read(content.pieces[at / Content::kPiece] + within, rest.first(count)));
-      rest = rest.subspan(count);
-      at += count;
+    std::vector<Waiting> waiting;
+    {
+      const MutexLock lock(mutex_);
+      Entry& entry = entries_.by_key.at(request.key);
+      entry.content = *content;
+      entry.unpacking = false;
+      waiting.swap(entry.waiting);
     }
-    return ReadResult{.bytes = std::move(into).freeze(range.length), .pin = object.pin};
+    for (Waiting& one : waiting) one.done(read_content(**content, one.request));
+    return read_content(**content, request);
+  }
+
+  Result<std::shared_ptr<const ScratchContent>> unpack_now(const ReadRequest& request,
+                                                           const std::stop_token& ending) {
+    Packed packed;
+    Inside expected;
+    {
+      const MutexLock lock(mutex_);
+      const Entry& entry = entries_.by_key.at(request.key);
+      packed = {.object = entry.object, .codec = entry.codec};
+      expected = entry.inside;
+    }
+    std::stop_source either;
+    const std::stop_callback by_request(request.stop, [&either] { either.request_stop(); });
+    const std::stop_callback by_end(ending, [&either] { either.request_stop(); });
+    const auto wanted = [&] {
+      end_stopped(request.key);
+      return !either.stop_requested();
+    };
+    HEADRACE_TRY(auto content, fill(packed, std::max<std::uint64_t>(expected.size, 1), nullptr,
+                                    either.get_token(), wanted));
+    if (content->inside() == expected) return content;
+    return Error(Code::corrupt, "unpacked, it is not what it was when it was indexed",
+                 "the disk or the memory of this machine may be failing; without the index of "
+                 "--index-dir it is read anew");
+  }
+
+  /// Those who asked and no longer want it need not wait for others.
+  void end_stopped(const std::string& key) {
+    std::vector<Waiting> ended;
+    {
+      const MutexLock lock(mutex_);
+      auto& waiting = entries_.by_key.at(key).waiting;
+      const auto rest = std::stable_partition(
+          waiting.begin(), waiting.end(),
+          [](const Waiting& one) { return !one.request.stop.stop_requested(); });
+      std::move(rest, waiting.end(), std::back_inserter(ended));
+      waiting.erase(rest, waiting.end());
+    }
+    end_as_stopped(describe(), ended);
+  }
+
+  /// Whoever waits gets the error too; only not that another one was stopped: then it is begun
+  /// anew.
+  void give_up(const std::string& key, const Error& error) {
+    end_stopped(key);
+    std::vector<Waiting> waiting;
+    std::optional<Waiting> next;
+    {
+      const MutexLock lock(mutex_);
+      Entry& entry = entries_.by_key.at(key);
+      if (error.code() != Code::cancelled) {
+        waiting.swap(entry.waiting);
+      } else if (!entry.waiting.empty()) {
+        next = std::move(entry.waiting.front());
+        entry.waiting.erase(entry.waiting.begin());
+      }
+      entry.unpacking = next.has_value();
+    }
+    for (Waiting& one : waiting) one.done(Error(error).at(object_place(describe(), key)));
+    if (next) unpackers_.push(std::move(next->request), std::move(next->done));
   }
 
   Store& below_;
   ScratchFile file_;
   ScanProgress* const scanning_;
+  std::atomic<std::uint64_t> unpacked_bytes_{0};
   mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Content>> contents_ HEADRACE_GUARDED_BY(mutex_);
+  Entries entries_ HEADRACE_GUARDED_BY(mutex_);
+  ReadPool unpackers_;  // last: its threads use the rest
 };
 
 }  // namespace
