@@ -17,7 +17,9 @@ void add_convert(CLI::App& root, Invocation& invocation) {
   add_write_options(*command, *arguments);
   command->add_option("--format", arguments->convert.format, "What to write: " + format_names(true))
       ->required();
-  add_convert_options(*command, *arguments);
+  command->add_option("--compression", arguments->convert.compression,
+                      "One of the format's, such as gzip or zstd (default: none)");
+  add_change_options(*command, *arguments);
   command->footer(
       "Examples:\n"
       "  headrace convert s3://bucket/train --format recordio --out /data/packed --shard-size 1G\n"

@@ -16,14 +16,19 @@ void add_pack(CLI::App& root, Invocation& invocation) {
   command->add_option("--format", arguments->convert.format, "What to write")
       ->check(CLI::IsMember({"recordio"}))
       ->capture_default_str();
+  add_change_options(*command, *arguments);
   command->footer(
       "Examples:\n"
       "  headrace pack /data/train --format recordio --out /data/packed\n"
       "  headrace pack s3://bucket/train --out s3://bucket/packed --shard-size 1G\n"
       "  headrace pack /data/all --list train.lst --out /data/train.rec\n"
+      "  headrace pack /data/all --out /data/sets --split 0.1 --seed 7 --stratify\n"
+      "  headrace pack s3://b/train --out s3://b/packed --shards 64 --part 1/4\n"
+      "  headrace pack s3://b/train --out s3://b/packed --shards 64 --finish\n"
       "Writes NAME.rec, NAME.idx, NAME.lst and NAME.classes.txt. Record i is sample i of the\n"
       "source, so that both give equal order digests; the same input gives the same bytes. Of a\n"
-      "pack that failed nothing stays. For other formats see headrace convert.");
+      "pack that failed nothing stays, but of parts and of what an earlier one had begun: after a\n"
+      "kill the same command goes on. For other formats see headrace convert.");
   command->callback([&invocation, arguments] {
     check_write_options(*arguments);
     invocation.run = [arguments](const std::stop_token& stop) {

@@ -102,10 +102,8 @@ void add_write_options(CLI::App& command, WriteArguments& a) {
   command.add_flag("--json", a.json, "One JSON object on stdout");
 }
 
-void add_convert_options(CLI::App& command, WriteArguments& a) {
+void add_change_options(CLI::App& command, WriteArguments& a) {
   constexpr int kBest = 100;
-  command.add_option("--compression", a.convert.compression,
-                     "One of the format's, such as gzip or zstd (default: none)");
   auto* const split =
       command
           .add_option("--split", a.convert.validation,

@@ -31,8 +31,8 @@ struct WriteArguments {
 
 /// source, --out, --shards, --shard-size, --jobs, --force, --on-bad, --source-format, …
 void add_write_options(CLI::App& command, WriteArguments& arguments);
-/// --compression, --split, --seed, --stratify, --resize, --quality, --part, --finish
-void add_convert_options(CLI::App& command, WriteArguments& arguments);
+/// --split, --seed, --stratify, --resize, --quality, --part, --finish
+void add_change_options(CLI::App& command, WriteArguments& arguments);
 
 /// For the command's callback. Throws the parser's error for what cannot be, whatever the source.
 void check_write_options(const WriteArguments& arguments);

@@ -115,10 +115,11 @@ def test_ctrl_c_ends_it_within_a_second_and_it_goes_on(many, tmp_path):
     assert headrace_json(*command[1:])["samples"] == 2000
 
 
-def test_to_and_from_s3_with_parts_on_several_machines(labelled, bucket, tmp_path):
+@pytest.mark.parametrize("command", ["convert", "pack"])
+def test_to_and_from_s3_with_parts_on_several_machines(command, labelled, bucket, tmp_path):
     source = bucket.upload(labelled, "raw")
-    out = source.replace("raw", "converted")
-    common = ["convert", source, "--format", "recordio", "--out", out, "--shards", "6"]
+    out = bucket.uri(f"by-{command}/converted")
+    common = [command, source, "--format", "recordio", "--out", out, "--shards", "6"]
     early = headrace(*common, "--finish", env=bucket.env)
     assert early.returncode == 1 and "not written yet" in early.stderr
     for part in ("2/3", "1/3"):
@@ -134,7 +135,7 @@ def test_to_and_from_s3_with_parts_on_several_machines(labelled, bucket, tmp_pat
     again = headrace_json("convert", out, "--format", "recordio", "--out", tmp_path / "copy", env=bucket.env)
     assert again["samples"] == 100
     assert digests(tmp_path / "copy") == digests(labelled)
-    listed = bucket.client.list_objects_v2(Bucket=bucket.name, Prefix=f"{bucket.prefix}/converted/")
+    listed = bucket.client.list_objects_v2(Bucket=bucket.name, Prefix=f"{bucket.prefix}/by-{command}/converted/")
     there = {entry["Key"].rsplit("/", 1)[1]: entry["Size"] for entry in listed["Contents"]}
     assert there == {name: len(body) for name, body in tree(tmp_path / "converted").items()}
 

@@ -126,15 +126,17 @@ class Conversion {
     HEADRACE_TRY(auto receipts, Receipts::open(destination_, key, identity(set_, options_, plan_),
                                                options_.replace, options_.stop));
     HEADRACE_TRY(before_, objects_there());
+    found_begun_ = receipts.begun();
     const bool ours = receipts.begun() || (receipts.discarded() && !one_a_sample());
     if (!ours && !before_.empty()) HEADRACE_TRY(refuse_unless_replace());
+    if (receipts.discarded()) forget_lone_class_lists();
     for (SetPlace& place : places_) place.resumed = receipts.begun();
     finished_ = receipts.finished();
     report_.shards_found = finished_.size();
     auto written = options_.finish ? Result<void>() : write_part(receipts);
     if (written && is_closing()) written = close(receipts);
     if (!written) {
-      if (!options_.keep_unfinished) remove_new(receipts);
+      if (!options_.keep_unfinished && !shared() && !found_begun_) remove_new(receipts);
       return std::move(written).error();
     }
     make_report();
@@ -142,6 +144,8 @@ class Conversion {
   }
 
  private:
+  /// With others, at this moment: what is new may be theirs.
+  bool shared() const { return options_.parts > 1 || options_.finish; }
   bool is_closing() const { return options_.parts == 1 || options_.finish; }
 
   Result<void> check_class_names() const {
@@ -177,6 +181,13 @@ class Conversion {
       if (!listed && listed.error().code() != Code::not_found) return listed.error();
     }
     return objects;
+  }
+
+  /// Of what was begun and discarded, nothing else had appeared: they are no set's.
+  void forget_lone_class_lists() {
+    std::set<std::string> lists;
+    for (const SetPlace& place : places_) lists.insert(class_list_key(kind_, place.key));
+    if (std::ranges::includes(lists, before_)) before_.clear();
   }
 
   Result<void> refuse_unless_replace() const {
@@ -297,7 +308,8 @@ class Conversion {
   }
 
   /// Of a set that was not finished nothing stays: its first shards would pass for a small set,
-  /// and the next call would refuse to write over them.
+  /// and the next call would refuse to write over them. What an earlier call had begun stays as it
+  /// is, begun.
   void remove_new(Receipts& receipts) {
     const auto now = objects_there();
     if (now) {
@@ -342,6 +354,7 @@ class Conversion {
   const Plan& plan_;
   std::vector<SetPlace> places_;
   std::set<std::string> before_;
+  bool found_begun_ = false;  ///< by a call before this one
   std::vector<std::string> closing_keys_;
   ConvertReport report_;
   Mutex mutex_;  // while shards are written

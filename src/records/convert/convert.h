@@ -65,7 +65,8 @@ struct ConvertOptions {
   unsigned jobs = 1;            ///< threads that work; what is written does not depend on it
   bool replace = false;         ///< false: `invalid` if there is a set of this key already
   bool skip_bad = false;        ///< leave samples out that cannot be read, and report them
-  bool keep_unfinished = true;  ///< false: of a call that fails nothing stays
+  bool keep_unfinished = true;  ///< false: of a call that fails nothing stays,
+                                ///< but of parts, and what an earlier call had begun
   ReadAheadOptions reading;
   WorkProgress* progress = nullptr;
   std::stop_token stop;

@@ -158,6 +158,48 @@ TEST_F(ResumeTest, OfWhatFinishedNothingOtherOptionsMayFollow) {
   EXPECT_EQ(contents(store), whole({.shards = 5}));
 }
 
+// `pack` clears up what it made itself; what `convert` had begun is still there to go on with.
+TEST_F(ResumeTest, ACallThatClearsUpLeavesWhatAnotherHadBegun) {
+  const ConvertOptions options{.shards = 4};
+  ConvertOptions clearing = options;
+  clearing.keep_unfinished = false;
+  MemoryStore store;
+  FailingStore failing(store, testing::fail_key("x-00002-of-00004.rec", {}));
+  ASSERT_FALSE(run(failing, options));
+  const Contents begun = contents(store);
+  ASSERT_FALSE(run(failing, clearing));
+  EXPECT_EQ(contents(store), begun);
+  ASSERT_FALSE(run(failing, clearing));
+  const auto report = run(store, options);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->shards_found, 2U);
+  EXPECT_EQ(contents(store), whole(options));
+}
+
+// Another machine's shards appear meanwhile.
+TEST_F(ResumeTest, APartThatFailsClearsNothingUp) {
+  MemoryStore store;
+  ConvertOptions options{.shards = 4, .part = 1, .parts = 2, .keep_unfinished = false};
+  FailingStore failing(store, testing::fail_key("x-00001-of-00004.rec", {}));
+  ASSERT_FALSE(run(failing, options));
+  EXPECT_TRUE(store.head("x-00000-of-00004.rec", {}));
+  for (options.part = 1; options.part <= 2; ++options.part) ASSERT_TRUE(run(store, options));
+  options.part = 1;
+  options.finish = true;
+  ASSERT_TRUE(run(store, options));
+  EXPECT_EQ(contents(store), whole({.shards = 4}));
+}
+
+TEST_F(ResumeTest, ACallThatClearsUpTakesAClassListThatAnotherLeftBehind) {
+  MemoryStore store;
+  FailingStore failing(store, testing::fail_key("x-00000-of-00004.rec", {}));
+  ASSERT_FALSE(run(failing, {.shards = 4}));
+  ASSERT_TRUE(store.head("x.classes.txt", {}));
+  FailingStore again(store, testing::fail_key("x-00001-of-00005.rec", {}));
+  ASSERT_FALSE(run(again, {.shards = 5, .keep_unfinished = false}));
+  EXPECT_EQ(contents(store), Contents());
+}
+
 TEST_F(ResumeTest, TheSourceMustBeTheSame) {
   MemoryStore store;
   FailingStore failing(store, testing::fail_key("x-00002-of-00004.rec", {}));
