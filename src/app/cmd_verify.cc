@@ -29,10 +29,12 @@ struct Arguments {
 };
 
 /// One decoder a thread: threads come and go with the command.
-Result<PictureSize> decode_whole(ByteSpan picture) {
+Result<DecodedPicture> decode_whole(ByteSpan picture) {
   thread_local Decoder decoder;
   HEADRACE_TRY(const auto pixels, decoder.decode(picture));
-  return PictureSize{.width = pixels.width, .height = pixels.height};
+  const auto warnings = decoder.warnings();
+  return DecodedPicture{.size = {.width = pixels.width, .height = pixels.height},
+                        .warnings = {warnings.begin(), warnings.end()}};
 }
 
 Result<void> write_page(const Arguments& arguments, const Source& source,

@@ -64,6 +64,9 @@ def test_what_decodes_with_a_warning_is_said_once(tmp_path):
     assert read["epochs"][0]["delivered"] == 4
     (notice,) = (n for n in read["notices"] if n["kind"] == "jpeg-warning")
     assert notice["count"] == 3 and "extraneous bytes" in notice["text"], notice
+    verified = headrace_json("verify", tmp_path / "set", "--decode")
+    (notice,) = (n for n in verified["notices"] if n["kind"] == "jpeg-warning")
+    assert notice["count"] == 3 and ".jpg was decoded all the same" in notice["text"], notice
 
 
 # apache/mxnet#11200, #16740, #7958: the error came from the validation file, and did not say so.

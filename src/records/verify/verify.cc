@@ -131,7 +131,12 @@ class Verifier {
       auto decoded = options_.decode(payload);
       // The decoder's `exhausted` is a limit on pictures, so it is the picture's fault.
       if (!decoded) return Error(Code::corrupt, decoded.error().cause());
-      size = *decoded;
+      size = decoded->size;
+      for (const std::string& warning : decoded->warnings) {
+        context_.notices->add(
+            warning.starts_with("PNG: ") ? "png-warning" : "jpeg-warning",
+            fmt::format("{} was decoded all the same: {}", set_.name(id), warning));
+      }
     } else if (const auto problem = picture_problem(payload); !problem.empty()) {
       return Error(Code::corrupt, problem);
     }

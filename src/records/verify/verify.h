@@ -28,11 +28,16 @@ struct PictureSize {
   std::uint32_t height = 0;
 };
 
+struct DecodedPicture {
+  PictureSize size;
+  std::vector<std::string> warnings;  ///< what it was decoded in spite of
+};
+
 struct VerifyOptions {
   ReadAheadOptions reading;
   unsigned jobs = 1;
   /// Decodes a whole picture; `corrupt` says why not. Called from many threads. May be empty.
-  std::function<Result<PictureSize>(ByteSpan picture)> decode;
+  std::function<Result<DecodedPicture>(ByteSpan picture)> decode;
   WorkProgress* progress = nullptr;
   std::stop_token stop;
 };

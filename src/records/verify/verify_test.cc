@@ -146,13 +146,13 @@ TEST(Verify, WithADecoderEveryPictureIsDecoded) {
   add(store, "cat/1.jpg", jpeg("wide"));
   add(store, "cat/2.jpg", jpeg("broken"));
   add(store, "cat/3.jpg", jpeg("square"));
-  const VerifyOptions options{.jobs = 2, .decode = [](ByteSpan picture) -> Result<PictureSize> {
+  const VerifyOptions options{.jobs = 2, .decode = [](ByteSpan picture) -> Result<DecodedPicture> {
                                 const auto text = as_text(picture);
                                 if (text.find("broken") != std::string_view::npos)
                                   return Error(Code::corrupt, "does not decode");
                                 if (text.find("wide") != std::string_view::npos)
-                                  return PictureSize{900, 10};
-                                return PictureSize{10, 10};
+                                  return DecodedPicture{.size = {900, 10}, .warnings = {}};
+                                return DecodedPicture{.size = {10, 10}, .warnings = {}};
                               }};
   const auto report = verified(store, options);
   EXPECT_TRUE(report.decoded);
