@@ -36,12 +36,7 @@ class DiskFile {
   /// The same, but only what is in memory: bytes read, less if the rest would have to be waited
   /// for.
   virtual Result<std::size_t> read_at_hand(std::uint64_t offset, std::span<std::byte> into) = 0;
-  /// Writes the pieces one behind the other. Many at once cost less, to write and to read again:
-  /// the kernel keeps what is written at once in larger units.
-  virtual Result<void> write_pieces_at(std::uint64_t offset, std::span<const ByteSpan> pieces) = 0;
-  Result<void> write_at(std::uint64_t offset, ByteSpan bytes) {
-    return write_pieces_at(offset, {&bytes, 1});
-  }
+  virtual Result<void> write_at(std::uint64_t offset, ByteSpan bytes) = 0;
   /// False if another handle holds a lock that conflicts. Never waits.
   virtual Result<bool> try_lock(LockByte byte, LockKind kind) = 0;
   virtual Result<void> unlock(LockByte byte) = 0;

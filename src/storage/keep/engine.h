@@ -6,7 +6,6 @@
 /// Thread-safe, as a Store is. keep_engine.h tells the design.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -73,9 +72,6 @@ struct Task {
   std::shared_ptr<std::promise<void>> written;
 };
 
-/// So much is written at once, if it comes soon.
-inline constexpr std::uint64_t kWorthWriting = std::uint64_t{1} << 20U;
-
 // Derived bytes are kept as one object: their length, their hash, and the bytes.
 struct SideHeader {
   std::uint64_t length = 0;
@@ -124,12 +120,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   }
   bool is_behind() const HEADRACE_REQUIRES(mutex_) {
     return unwritten_ >= options_.write_queue_bytes && !closing_ && usable();
-  }
-
-  /// What is delivered and not written waits for more, but not for long.
-  bool is_worth_writing() const HEADRACE_REQUIRES(mutex_) {
-    return unwritten_ >= std::min(kWorthWriting, options_.write_queue_bytes) || look_ || hurry_ ||
-           written_out_;
   }
 
   // --- among processes -------------------------------------------------------------------------
@@ -200,7 +190,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::deque<std::pair<ReadRequest, ReadDone>> early_ HEADRACE_GUARDED_BY(mutex_);
   bool ending_early_ HEADRACE_GUARDED_BY(mutex_) = false;
   std::deque<Task> to_write_ HEADRACE_GUARDED_BY(mutex_);
-  bool hurry_ HEADRACE_GUARDED_BY(mutex_) = false;           ///< someone waits until it is written
   std::uint64_t unwritten_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< bytes delivered, not on disk
   std::uint64_t at_origin_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< reads that the origin answers
   std::uint64_t looks_ HEADRACE_GUARDED_BY(mutex_) = 0;      ///< others' logs were followed

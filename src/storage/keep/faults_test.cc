@@ -144,20 +144,6 @@ TEST_F(KeepFaults, AFullDiskCostsNothingButTheCache) {
   expect_recovery();
 }
 
-TEST_F(KeepFaults, WhatArrivesTogetherIsWrittenTogether) {
-  open();
-  store_->flush();
-  std::atomic<int> writes = 0;
-  world_->set_hook([&writes](const SimOp& op) -> Result<void> {
-    writes += op.what == "write" && op.file.ends_with(".log") ? 1 : 0;
-    return {};
-  });
-  epoch();
-  store_->flush();
-  EXPECT_LT(writes, kObjects / 2);
-  EXPECT_EQ(epoch(), kObjects);
-}
-
 TEST_F(KeepFaults, ReadsThatFailComeFromTheOrigin) {
   open();
   epoch();

@@ -123,8 +123,6 @@ KeepStats Engine::stats() const {
 void Engine::flush() {
   wait_for_the_start();
   MutexLock lock(mutex_);
-  hurry_ = true;
-  writable_.notify_one();
   while ((!to_write_.empty() || writing_) && !stuck_) {
     std::ignore = lock.wait_until(idle_, std::chrono::steady_clock::now() + kClosing);
   }
@@ -345,8 +343,7 @@ void Engine::land(const FlightPtr& flight, const Result<ReadResult>& result) {
     }
   }
   const MutexLock lock(mutex_);
-  // After the delivery, which comes first; not for each of those that are written together.
-  if (keep && (to_write_.size() == 1 || is_worth_writing())) writable_.notify_one();
+  if (keep) writable_.notify_one();  // after the delivery, which comes first
   --at_origin_;
   idle_.notify_all();
 }

@@ -77,7 +77,6 @@ Result<void> Engine::put(const SideKey& key, ByteSpan bytes) {
                                   .name = key.kind + " " + key.object,
                                   .bytes = std::move(whole).freeze(size)},
                          .written = std::move(written)});
-    hurry_ = true;
     writable_.notify_one();
   }
   // Losing derived bytes costs time, and so does waiting longer.

@@ -9,7 +9,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kWriteAtOnce = std::uint64_t{16} << 20U;
-constexpr auto kGather = 20ms;  ///< as often as others look for what is fetched here
 constexpr Nanos kTick = 250ms;  ///< of the watcher; also how often others' logs are followed
 
 }  // namespace
@@ -29,11 +28,6 @@ void Engine::write() {
       idle_.notify_all();
       while (to_write_.empty() && !look_ && !written_out_) lock.wait(writable_);
       if (to_write_.empty() && !look_) return;
-      // Together they cost less: fewer calls, fewer turns of this thread, larger units in memory.
-      const auto until = std::chrono::steady_clock::now() + kGather;
-      while (!is_worth_writing() && lock.wait_until(writable_, until)) {
-      }
-      hurry_ = false;
       writing_ = true;
       look = std::exchange(look_, false);
       for (std::uint64_t bytes = 0; !to_write_.empty() && bytes < kWriteAtOnce;) {

@@ -24,7 +24,6 @@ namespace headrace::keep {
 namespace {
 
 constexpr std::string_view kVersionFolder = "v1";
-constexpr std::size_t kPiecesAtOnce = 64;  ///< of a write
 
 class LocalFile final : public DiskFile {
  public:
@@ -50,27 +49,13 @@ class LocalFile final : public DiskFile {
     return got < 0 ? std::size_t{0} : static_cast<std::size_t>(got);
   }
 
-  Result<void> write_pieces_at(std::uint64_t offset, std::span<const ByteSpan> pieces) override {
-    std::array<iovec, kPiecesAtOnce> vectors{};
-    std::size_t done = 0;  // bytes of the first piece
-    while (!pieces.empty()) {
-      const std::size_t count = std::min(pieces.size(), vectors.size());
-      for (std::size_t i = 0; i < count; ++i) {
-        const ByteSpan rest = pieces[i].subspan(i == 0 ? done : 0);
-        // The kernel only reads from there.
-        vectors[i] = {.iov_base = const_cast<std::byte*>(rest.data()),  // NOLINT(*-const-cast)
-                      .iov_len = rest.size()};
-      }
-      const auto put =
-          ::pwritev(fd_.get(), vectors.data(), static_cast<int>(count), static_cast<off_t>(offset));
+  Result<void> write_at(std::uint64_t offset, ByteSpan bytes) override {
+    while (!bytes.empty()) {
+      const auto put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) return errno_error(errno, "write");
+      bytes = bytes.subspan(static_cast<std::size_t>(put));
       offset += static_cast<std::uint64_t>(put);
-      done += static_cast<std::size_t>(put);
-      while (!pieces.empty() && done >= pieces.front().size()) {
-        done -= pieces.front().size();
-        pieces = pieces.subspan(1);
-      }
     }
     return {};
   }

@@ -6,13 +6,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <string>
-#include <vector>
-
 #include "headrace/base/unique_fd.h"
 #include "headrace/storage/keep/late_disk.h"
 #include "headrace/storage/keep/quota.h"
-#include "headrace/storage/testing/pattern.h"
 #include "headrace/storage/testing/temporary_folder.h"
 
 namespace headrace::keep {
@@ -39,30 +35,6 @@ TEST(LocalDisk, AFolderOfAnotherUserIsRefused) {
   const auto refused = open_local_disk(dir);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::denied);
-}
-
-TEST(LocalDisk, PiecesWrittenAtOnceLieOneBehindTheOther) {
-  const TemporaryFolder folder;
-  const auto opened = open_local_disk(folder.string() + "/k");
-  ASSERT_TRUE(opened);
-  const auto file = opened->disk->open("f", OpenMode::create);
-  ASSERT_TRUE(file);
-  std::vector<std::string> texts;
-  std::vector<ByteSpan> pieces;
-  std::string whole = "before";
-  // More than one call takes, empty ones too.
-  for (std::size_t i = 0; i < 200; ++i) texts.push_back(headrace::testing::pattern(i, i % 7 * 100));
-  for (const auto& text : texts) {
-    pieces.push_back(as_byte_span(text));
-    whole += text;
-  }
-  ASSERT_TRUE((*file)->write_at(0, as_byte_span("before")));
-  ASSERT_TRUE((*file)->write_pieces_at(6, pieces));
-  std::string read(whole.size() + 1, '\0');
-  const auto got = (*file)->read_at(0, std::as_writable_bytes(std::span(read)));
-  ASSERT_TRUE(got);
-  EXPECT_EQ(*got, whole.size());
-  EXPECT_TRUE(read.substr(0, *got) == whole);
 }
 
 TEST(LocalDisk, OneThatOpensInTimeIsTheSame) {

@@ -4,11 +4,6 @@
 #include "headrace/storage/keep/segment.h"
 
 namespace headrace::keep {
-namespace {
-
-constexpr std::uint64_t kWriteAtOnce = std::uint64_t{4} << 20U;
-
-}  // namespace
 
 Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(Disk& disk, const SegmentName& name,
                                                              const std::string& store) {
@@ -36,27 +31,18 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(Disk& disk, const S
 }
 
 Result<void> SegmentWriter::append(ByteSpan data, Entry& entry) {
-  pieces_.push_back(data);
-  pieces_bytes_ += data.size();
+  HEADRACE_TRY(data_->write_at(data_end_, data));
   entry.data_offset = static_cast<std::uint32_t>(data_end_);
   entry.length = static_cast<std::uint32_t>(data.size());
   data_end_ += data.size();
   const std::size_t before = entries_.size();
   append_entry(entry, name_.salt, log_end_ - before, entries_);
   log_end_ += entries_.size() - before;
-  return pieces_bytes_ < kWriteAtOnce ? Result<void>() : write_data();
-}
-
-Result<void> SegmentWriter::write_data() {
-  HEADRACE_TRY(data_->write_pieces_at(data_end_ - pieces_bytes_, pieces_));
-  pieces_.clear();
-  pieces_bytes_ = 0;
   return {};
 }
 
 Result<void> SegmentWriter::commit() {
   if (entries_.empty()) return {};
-  HEADRACE_TRY(write_data());
   HEADRACE_TRY(log_->write_at(log_end_ - entries_.size(), entries_));
   entries_.clear();
   return {};

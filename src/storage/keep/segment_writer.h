@@ -26,12 +26,10 @@ class SegmentWriter {
   std::uint64_t room() const { return name_.capacity - data_end_ - log_end_; }
   bool empty() const { return data_end_ == 0; }
 
-  /// Adds one piece's data and sets where it lies; both are written by the next `commit` at the
-  /// latest.
-  /// REQUIRES: room for both; `data` stays until then
+  /// Adds one piece's data and sets where it lies; the entry itself is written by `commit`.
+  /// REQUIRES: room for both
   Result<void> append(ByteSpan data, Entry& entry);
-  /// Writes what was added since the last commit, the entries last: from now on others may read
-  /// them.
+  /// Writes the entries added since the last commit: from now on others may read them.
   Result<void> commit();
 
   /// Takes the segment away again. For one that turned out to be too much.
@@ -41,15 +39,11 @@ class SegmentWriter {
   SegmentWriter(Disk& disk, const SegmentName& name, std::unique_ptr<DiskFile> log)
       : disk_(disk), name_(name), log_(std::move(log)) {}
 
-  Result<void> write_data();
-
   Disk& disk_;
   const SegmentName name_;
   const std::unique_ptr<DiskFile> log_;
   std::unique_ptr<DiskFile> data_;
-  std::uint64_t data_end_ = 0;  ///< with the pieces that are not written yet
-  std::vector<ByteSpan> pieces_;
-  std::uint64_t pieces_bytes_ = 0;
+  std::uint64_t data_end_ = 0;
   std::uint64_t log_end_ = 0;       ///< with the entries that are not written yet
   std::vector<std::byte> entries_;  ///< not written yet
 };

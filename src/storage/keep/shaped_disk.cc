@@ -55,8 +55,8 @@ class ShapedFile final : public DiskFile {
                                    std::span<std::byte> /*into*/) override {
     return 0;
   }
-  Result<void> write_pieces_at(std::uint64_t offset, std::span<const ByteSpan> pieces) override {
-    return file_->write_pieces_at(offset, pieces);
+  Result<void> write_at(std::uint64_t offset, ByteSpan bytes) override {
+    return file_->write_at(offset, bytes);
   }
   Result<bool> try_lock(LockByte byte, LockKind kind) override {
     return file_->try_lock(byte, kind);

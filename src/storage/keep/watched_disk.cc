@@ -56,8 +56,8 @@ class WatchedFile final : public DiskFile {
   Result<std::size_t> read_at_hand(std::uint64_t offset, std::span<std::byte> into) override {
     return file_->read_at_hand(offset, into);
   }
-  Result<void> write_pieces_at(std::uint64_t offset, std::span<const ByteSpan> pieces) override {
-    return watched(*watch_, [&] { return file_->write_pieces_at(offset, pieces); });
+  Result<void> write_at(std::uint64_t offset, ByteSpan bytes) override {
+    return watched(*watch_, [&] { return file_->write_at(offset, bytes); });
   }
   Result<bool> try_lock(LockByte byte, LockKind kind) override {
     return watched(*watch_, [&] { return file_->try_lock(byte, kind); });

@@ -39,16 +39,7 @@ class SimFile final : public DiskFile {
     return std::size_t{0};  // a disk that has no memory
   }
 
-  /// Each piece is a step of its own, so that a process can die between any two.
-  Result<void> write_pieces_at(std::uint64_t offset, std::span<const ByteSpan> pieces) override {
-    for (const ByteSpan piece : pieces) {
-      HEADRACE_TRY(write_one_at(offset, piece));
-      offset += piece.size();
-    }
-    return {};
-  }
-
-  Result<void> write_one_at(std::uint64_t offset, ByteSpan bytes) {
+  Result<void> write_at(std::uint64_t offset, ByteSpan bytes) override {
     HEADRACE_TRY(world_->begin(process_, "write", name_, bytes.size()));
     const MutexLock lock(world_->mutex_);
     const std::uint64_t end = offset + bytes.size();
