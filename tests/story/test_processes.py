@@ -60,11 +60,12 @@ def test_ten_epochs_need_no_more_than_one(labelled):
 
 
 # Promise P2: Memory of the process does not grow with the number of samples.
-def test_a_million_records_need_as_much_memory_as_a_thousand(tmp_path):
-    """Small tensors and few threads, so that the index would show; the same work in flight."""
+def test_a_million_records_need_as_much_memory_as_a_fifth_of_them(tmp_path):
+    """Small tensors and few threads, so that the index would show (a record takes 16 bytes of it at least); the
+    same work in flight, what is read ahead for the index included: that is why the smaller set is not tiny."""
     picture = sets.picture(1, width=8, height=8, kind="PNG", colours=1)
     peaks = []
-    for count, epochs in ((1_000, 40), (1_000_000, 1)):
+    for count, epochs in ((200_000, 2), (1_000_000, 1)):
         folder = tmp_path / str(count)
         folder.mkdir()
         sets.recordio(folder / "train.rec", ((float(i % 10), picture) for i in range(count)))
