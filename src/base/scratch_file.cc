@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "headrace/base/write_all.h"
+
 namespace headrace {
 namespace {
 
@@ -47,13 +49,8 @@ Result<ScratchFile> ScratchFile::make() {
 Result<std::uint64_t> ScratchFile::append(ByteSpan bytes) {
   const std::uint64_t begin = end_.fetch_add(bytes.size());
   std::uint64_t at = begin;
-  while (!bytes.empty()) {
-    const auto put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return scratch_error(errno, "write a scratch file");
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    at += static_cast<std::uint64_t>(put);
-  }
+  const int failed = write_all_at(fd_.get(), bytes, at);
+  if (failed != 0) return scratch_error(failed, "write a scratch file");
   return begin;
 }
 

@@ -18,6 +18,7 @@
 #include "headrace/base/byte_budget.h"
 #include "headrace/base/mutex.h"
 #include "headrace/base/unique_fd.h"
+#include "headrace/base/write_all.h"
 #include "headrace/storage/object_time.h"
 
 namespace headrace::fetching {
@@ -69,17 +70,6 @@ struct Piece {
   std::shared_ptr<Part> part;
   ByteRange range;
 };
-
-Result<void> write_at(int fd, ByteSpan bytes, std::uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno_error(errno, "write");
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-    offset += static_cast<std::uint64_t>(n);
-  }
-  return {};
-}
 
 class Workers {
  public:
@@ -156,7 +146,10 @@ class Workers {
             "fetched twice");
       }
       HEADRACE_TRY(const int fd, part.fd(names_));
-      HEADRACE_TRY(write_at(fd, read->bytes.span(), piece.range.offset).at(part.path));
+      ByteSpan bytes = read->bytes.span();
+      std::uint64_t offset = piece.range.offset;
+      if (const int failed = write_all_at(fd, bytes, offset); failed != 0)
+        return errno_error(failed, "write").at(part.path);
       const std::uint64_t done = bytes_done_ += piece.range.length;
       if (what_.options.progress) what_.options.progress(done, what_.bytes_total);
     }

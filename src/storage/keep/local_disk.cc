@@ -17,6 +17,7 @@
 #include <fstream>
 
 #include "headrace/base/unique_fd.h"
+#include "headrace/base/write_all.h"
 #include "headrace/storage/keep/quota.h"
 #include "headrace/storage/object_time.h"
 
@@ -50,14 +51,8 @@ class LocalFile final : public DiskFile {
   }
 
   Result<void> write_at(std::uint64_t offset, ByteSpan bytes) override {
-    while (!bytes.empty()) {
-      const auto put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return errno_error(errno, "write");
-      bytes = bytes.subspan(static_cast<std::size_t>(put));
-      offset += static_cast<std::uint64_t>(put);
-    }
-    return {};
+    const int failed = write_all_at(fd_.get(), bytes, offset);
+    return failed == 0 ? Result<void>() : errno_error(failed, "write");
   }
 
   Result<bool> try_lock(LockByte byte, LockKind kind) override {

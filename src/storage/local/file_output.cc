@@ -11,6 +11,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "headrace/base/write_all.h"
 #include "headrace/storage/local/local_file.h"
 
 namespace headrace::local {
@@ -20,25 +21,12 @@ constexpr std::size_t kPiece = std::size_t{4} << 20U;
 constexpr std::uint64_t kReserve = std::uint64_t{32} << 20U;
 constexpr std::uint64_t kRoom = std::uint64_t{2} << 30U;  // reserving must not fill a disk
 
-/// 0, or errno; `bytes` and `offset` are what was not written then.
-int write_at(int fd, ByteSpan& bytes, std::uint64_t& offset) {
-  while (!bytes.empty()) {
-    const auto put = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(put));
-      offset += static_cast<std::uint64_t>(put);
-    } else if (put == 0 || errno != EINTR) {
-      return put == 0 ? EIO : errno;
-    }
-  }
-  return 0;
-}
-
 /// By O_DIRECT, if that is set and the file system will.
 Result<void> write_through(int fd, ByteSpan bytes, std::uint64_t offset) {
-  int failed = write_at(fd, bytes, offset);
+  int failed = write_all_at(fd, bytes, offset);
   if (failed == EINVAL && set_direct(fd, false)) {
-    failed = write_at(fd, bytes, offset);  // it wants other blocks, or has written a part of one
+    failed =
+        write_all_at(fd, bytes, offset);  // it wants other blocks, or has written a part of one
   }
   if (failed != 0) return errno_error(failed, "write");
   return {};
