@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "decode_peers.h"
+#include "headrace/base/program.h"
 #include "headrace/job/measure_decode.h"
 
 namespace headrace::app {
@@ -154,7 +155,7 @@ void add_bench_decode(CLI::App& root, Invocation& invocation) {
           "A Python whose loaders (PyTorch, DALI, TensorFlow, …) are measured, too; may be "
           "given several times")
       ->check([](const std::string& name) {
-        return is_program(name) ? std::string() : fmt::format("{} is no program", name);
+        return find_program(name) ? std::string() : fmt::format("{} is no program", name);
       })
       ->capture_default_str();
   command->add_flag("--without-peers", arguments->without_peers, "Only ours and libjpeg-turbo");

@@ -9,12 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "headrace/advisor/process.h"
 #include "headrace/base/bytes.h"
+#include "headrace/base/json_count.h"
 #include "headrace/base/unique_fd.h"
 #include "headrace/base/write_all.h"
 
@@ -62,9 +62,9 @@ Result<std::vector<PeerRate>> parse(const std::string& text, const std::string& 
   try {
     const auto json = nlohmann::json::parse(text);
     for (const auto& row : json.at("rows")) {
-      rates.push_back({row.at("who"), row.at("version"), row.at("threads"),
-                       row.at("images_per_second"), row.at("first_batch_seconds"),
-                       row.at("peak_mib")});
+      rates.push_back(
+          {row.at("who"), row.at("version"), static_cast<unsigned>(json_count(row.at("threads"))),
+           row.at("images_per_second"), row.at("first_batch_seconds"), row.at("peak_mib")});
     }
   } catch (const nlohmann::json::exception& problem) {
     return Error(Code::corrupt, fmt::format("what the peers printed: {}", problem.what()))
@@ -73,22 +73,7 @@ Result<std::vector<PeerRate>> parse(const std::string& text, const std::string& 
   return rates;
 }
 
-bool can_be_run(const fs::path& file) {
-  std::error_code error;
-  return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
-}
-
 }  // namespace
-
-bool is_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return can_be_run(name);
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets it
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (can_be_run(fs::path(folder) / name)) return true;
-  return false;
-}
 
 Result<std::vector<PeerRate>> measure_peers(const PeerBench& bench, const std::stop_token& stop) {
   HEADRACE_TRY(const Script script, Script::write());

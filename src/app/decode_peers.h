@@ -28,9 +28,6 @@ struct PeerBench {
   double seconds = 2;  ///< each
 };
 
-/// A path to one, or the name of one on PATH.
-bool is_program(const std::string& name);
-
 /// Nothing installed is no error; a Python that cannot be started is.
 Result<std::vector<PeerRate>> measure_peers(const PeerBench& bench, const std::stop_token& stop);
 

@@ -14,12 +14,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <sstream>
 #include <thread>
 #include <tuple>
 #include <vector>
 
 #include "headrace/base/process.h"
+#include "headrace/base/program.h"
 #include "headrace/consumers/mount/mount_point.h"
 
 namespace headrace {
@@ -36,8 +36,6 @@ Result<Pipe> make_pipe() {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno_error(errno, "make a pipe");
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
-
-bool runs(const std::string& program) { return ::access(program.c_str(), X_OK) == 0; }
 
 /// How the child is started: its descriptors, its own process group (Ctrl-C is for its parent,
 /// which ends it in order), no blocked signals.
@@ -93,12 +91,8 @@ Result<std::string> find_headrace() {
     return std::string(named);
   }
   HEADRACE_TRY(const std::string beside, program_folder());
-  if (runs(beside + "/headrace")) return beside + "/headrace";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (runs(folder + "/headrace")) return folder + "/headrace";
-  }
+  if (is_program(beside + "/headrace")) return beside + "/headrace";
+  if (auto found = find_program("headrace")) return *std::move(found);
   return Error(Code::not_found, "mode fastfile starts the program headrace, which is not found",
                "put it on PATH, or name it by HEADRACE_PROGRAM");
 }
