@@ -8,6 +8,7 @@
 #include "headrace/base/digest.h"
 #include "headrace/decode/png_picture.h"
 #include "headrace/loader/fetcher.h"
+#include "headrace/records/decode_notice.h"
 #include "headrace/sampling/order.h"
 
 namespace headrace {
@@ -210,13 +211,9 @@ class DecodeThread {
     return Error(error.code(), error.cause(), std::move(remedy)).at(error.place());
   }
 
-  /// What decoded all the same: one notice for each kind, which names the first such picture.
   void note_warnings(SampleId id, ByteSpan encoded) {
-    for (const std::string& warning : decoder_.warnings()) {
-      job_.context.notices->add(
-          warning.starts_with("PNG: ") ? "png-warning" : "jpeg-warning",
-          fmt::format("{} was decoded all the same: {}", job_.dataset.name(id), warning));
-    }
+    for (const std::string& warning : decoder_.warnings())
+      note_decoded_in_spite(*job_.context.notices, job_.dataset.name(id), warning);
     if (has_sixteen_bits(encoded)) {
       job_.context.notices->add(
           "png-16-bit", fmt::format("{} has 16 bits a channel, of which the upper 8 are taken",

@@ -114,7 +114,6 @@ class Unpacker {
     HEADRACE_TRY(unpacked_, make_unpacked_store(store_, options_.scanning));
     for (std::size_t i = 0; options_.scanning != nullptr && i < shards.size(); ++i)
       if (codecs[i]) options_.scanning->total += shards[i].size;
-    constexpr unsigned kUnpackers = 8;  // each works on one stream, which is one thread's work
     HEADRACE_TRY(parallel_for(shards.size(), kUnpackers, options_.stop,
                               [&](std::size_t i, const std::stop_token& stop) -> Result<void> {
                                 if (!codecs[i]) return {};

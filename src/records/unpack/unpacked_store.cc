@@ -18,8 +18,6 @@
 namespace headrace {
 namespace {
 
-constexpr unsigned kUnpackers = 8;  // each works on one stream, which is one thread's work
-
 struct Waiting {
   ReadRequest request;
   ReadDone done;

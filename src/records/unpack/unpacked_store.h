@@ -19,6 +19,9 @@
 
 namespace headrace {
 
+/// Objects that are unpacked at the same time: each is one stream, which is one thread's work.
+inline constexpr unsigned kUnpackers = 8;
+
 /// What a compressed object holds.
 struct Inside {
   std::uint64_t size = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headrace/base/mutex.h"
+#include "headrace/records/decode_notice.h"
 #include "headrace/records/mds/mds.h"
 #include "headrace/records/parallel.h"
 #include "headrace/records/picture_kind.h"
@@ -132,11 +133,8 @@ class Verifier {
       // The decoder's `exhausted` is a limit on pictures, so it is the picture's fault.
       if (!decoded) return Error(Code::corrupt, decoded.error().cause());
       size = decoded->size;
-      for (const std::string& warning : decoded->warnings) {
-        context_.notices->add(
-            warning.starts_with("PNG: ") ? "png-warning" : "jpeg-warning",
-            fmt::format("{} was decoded all the same: {}", set_.name(id), warning));
-      }
+      for (const std::string& warning : decoded->warnings)
+        note_decoded_in_spite(*context_.notices, set_.name(id), warning);
     } else if (const auto problem = picture_problem(payload); !problem.empty()) {
       return Error(Code::corrupt, problem);
     }
