@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "headrace/decode/jpeg/lanes.h"
+#include "headrace/decode/jpeg/lanes_looks-inl.h"
 #if HEADRACE_LANES == 512
 #include "headrace/decode/jpeg/lanes_values_avx512-inl.h"
 #else

@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file lanes_looks_avx512-inl.h for AVX2: the same step, for the same tables. Included once for
-/// each target that has this and not what that file needs.
+/// \file lanes_looks-inl.h by AVX2. Included by it.
 //
 // A vector has four lanes here, so that eight of them are as many; there are 16 registers, so most
 // of what lanes carry goes through memory. Masks are vectors, and a choice between two vectors
 // costs three instructions: so it is done by sums and bits instead.
 #include <immintrin.h>
 
-#include <array>
 #include <bit>
-#include <cstring>
-#include <utility>
-
-#include "headrace/decode/jpeg/lanes.h"
 
 HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
 namespace HWY_NAMESPACE {
 
 using Vector = __m256i;
-using F = LaneField;
 
 constexpr std::size_t kVectors = 8;
-constexpr std::size_t kLanesEach = 4;
-constexpr std::size_t kLaneCount = kVectors * kLanesEach;
-constexpr std::size_t kRound = 4;  ///< looks to a window
-constexpr std::size_t kTile = 8;   ///< looks to a second step
+constexpr std::size_t kLanesEach = kLaneCount / kVectors;
 constexpr std::size_t kDoneBits = kLaneCount;
 
-constexpr std::uint64_t kP = 0xff, kPBelow64 = 0x3f, kPDone = 0xc0;
-constexpr unsigned kLost = F::kBitsAgain - F::kAdvance;
 /// In the upper half of a lane's slot: what is looked up there is 0.
 constexpr std::uint64_t kNoSlot = 7;
 static_assert(kMostSlots <= kNoSlot);
@@ -91,9 +79,6 @@ inline std::size_t list_ended(const Tile& tile, std::array<std::uint8_t, kMostEn
   }
   return count;
 }
-
-/// Scouts only want to know where blocks end, and what they begin with.
-enum class LookFor { values, ends };
 
 template <LookFor kFor>
 class Looks {
@@ -225,9 +210,6 @@ class Looks {
   HWY_INLINE void short_look(Looking& l, std::size_t vector, std::size_t at) {
     take(l, usual(look(l)), vector, at);
   }
-
-  /// An entry that holds a first value and nothing else, but for the value.
-  static constexpr LaneEntry kOneValue = LaneEntry{1} << F::kFirst;
 
   /// A look that takes symbols of the long way, too. REQUIRES: the window has just been filled
   HWY_INLINE void long_look(Looking& l, std::size_t vector, std::size_t at) {

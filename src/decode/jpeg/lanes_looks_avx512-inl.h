@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file The first step of lanes-inl.h, by AVX-512 with VBMI2: many lanes look, and remember what
-/// they found. Included once, for that target.
+/// \file lanes_looks-inl.h by AVX-512 with VBMI2. Included by it.
 #include <immintrin.h>
 
-#include <array>
 #include <bit>
-#include <cstring>
-#include <utility>
-
-#include "headrace/decode/jpeg/lanes.h"
 
 HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
 namespace HWY_NAMESPACE {
 
 using Vector = __m512i;
-using F = LaneField;
 
 /// Vectors at once: what one waits for (a gather takes 25 cycles), the others hide.
 constexpr std::size_t kVectors = 4;
-constexpr std::size_t kLanesEach = 8;
-constexpr std::size_t kLaneCount = kVectors * kLanesEach;
-constexpr std::size_t kRound = 4;  ///< looks to a window
-constexpr std::size_t kTile = 8;   ///< looks to a second step
+constexpr std::size_t kLanesEach = kLaneCount / kVectors;
 constexpr std::size_t kDoneBits = 8 * std::bit_ceil(kVectors);
 
 HWY_INLINE Vector All(std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
@@ -36,10 +26,6 @@ struct Looking {
   Vector table;     ///< the slot, and 8 for AC
   Vector base;      ///< of the table, in entries
 };
-constexpr std::uint64_t kP = 0xff, kPBelow64 = 0x3f, kPDone = 0xc0;
-/// From here on 6 bits of `sums` are what the window has lost; what is above means nothing.
-constexpr unsigned kLost = F::kBitsAgain - F::kAdvance;
-static_assert(kSinglesFrom + (kSinglesFrom & -kSinglesFrom) == 64, "all its bits are set: or more");
 
 /// What a look found: by how much the window turns, what goes to the sums, where values stand.
 struct Symbols {
@@ -84,9 +70,6 @@ inline std::size_t list_ended(const Tile& tile, std::array<std::uint8_t, kMostEn
   }
   return count;
 }
-
-/// Scouts only want to know where blocks end, and what they begin with.
-enum class LookFor { values, ends };
 
 template <LookFor kFor>
 class Looks {
@@ -248,9 +231,6 @@ class Looks {
     return take(l, s, vector, at);
   }
 
-  /// An entry that holds a first value and nothing else, but for the value.
-  static constexpr LaneEntry kOneValue = LaneEntry{1} << F::kFirst;
-
   struct Longer {
     Symbols symbols;
     std::uint8_t bad = 0;  ///< a bit for each lane without a code
@@ -293,4 +273,4 @@ class Looks {
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace::jpeg
-HWY_POP_ATTRIBUTES
+HWY_AFTER_NAMESPACE();

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "headrace/decode/jpeg/kernels.h"
-#include "headrace/decode/jpeg/lanes_looks_avx2-inl.h"
 
 HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {

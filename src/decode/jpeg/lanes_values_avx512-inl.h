@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "headrace/decode/jpeg/kernels.h"
-#include "headrace/decode/jpeg/lanes_looks_avx512-inl.h"
 
 HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
@@ -92,4 +91,4 @@ HWY_INLINE void spread(const std::int16_t* values, std::uint64_t places, std::in
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace::jpeg
-HWY_POP_ATTRIBUTES
+HWY_AFTER_NAMESPACE();

@@ -3,12 +3,8 @@
 #include <array>
 #include <limits>
 
+#include "headrace/decode/jpeg/lanes_looks-inl.h"
 #include "headrace/decode/jpeg/scout.h"
-#if HEADRACE_LANES == 512
-#include "headrace/decode/jpeg/lanes_looks_avx512-inl.h"
-#else
-#include "headrace/decode/jpeg/lanes_looks_avx2-inl.h"
-#endif
 
 HEADRACE_BEFORE_LANES();
 namespace headrace::jpeg {
