@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a picture: the whole of it, and a crop of it, by our own decoder and by the
 // libraries alone: verdict and pixels must be the same, also when the crop is read by a seek index
-// that the first decode made. The first byte chooses the transform, the length the
-// vector unit. A failure must be an error
-// value; the limits keep time and memory small.
+// that the first decode made. The first byte chooses the transform, the length the vector unit. A
+// failure must be an error value; the limits keep time and memory small.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -78,8 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace headrace;
   if (size == 0) return 0;
   const unsigned choice = data[0];
-  constexpr std::array kUnits{VectorUnit::best, VectorUnit::avx2, VectorUnit::plain};
-  (void)use_vector_unit(kUnits[size % kUnits.size()]);
+  (void)use_vector_unit(kVectorUnits[size % kVectorUnits.size()]);
   const ByteSpan picture = std::as_bytes(std::span(data + 1, size - 1));
   DecodeLimits limits;
   limits.pixels = 1U << 18U;

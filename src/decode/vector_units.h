@@ -5,11 +5,13 @@
 /// every one.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace headrace {
 
 enum class VectorUnit { best, avx2, plain };
+inline constexpr std::array kVectorUnits{VectorUnit::best, VectorUnit::avx2, VectorUnit::plain};
 
 /// False, and nothing changes, if the processor has no such unit.
 bool use_vector_unit(VectorUnit unit);

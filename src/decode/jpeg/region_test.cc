@@ -112,7 +112,7 @@ void expect_same(const Reference& want, const Box& box, const std::vector<std::u
 /// By lanes, by streams of scalars, by what any processor has: as far as this one has them.
 template <class Body>
 void on_every_unit(const Body& body) {
-  for (const auto unit : {VectorUnit::best, VectorUnit::avx2, VectorUnit::plain}) {
+  for (const auto unit : kVectorUnits) {
     if (!use_vector_unit(unit)) continue;
     SCOPED_TRACE(vector_unit_name());
     body();

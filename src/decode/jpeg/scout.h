@@ -37,8 +37,7 @@ inline constexpr std::size_t kLeastScouted = 16384;
 
 /// `starts` becomes, for each MCU, its first bit in the job's bytes, and the predictors there. Of
 /// the job, stretches are not looked at. False: the bytes are not clean, or a lane did not find its
-/// way; nothing is said then. REQUIRES: scouted_share() > 0; no restart
-/// intervals
+/// way; nothing is said then. REQUIRES: scouted_share() > 0; no restart intervals
 bool scout(const LaneJob& job, std::size_t mcus, std::vector<std::vector<BlockEnd>>& memory,
            std::vector<Checkpoint>& starts);
 

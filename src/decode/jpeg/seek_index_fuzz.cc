@@ -5,7 +5,6 @@
 // The length chooses the vector unit; in order it is decoded by none.
 // Input: how much of it is the index, where the box lies, index bytes, picture.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -59,8 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t split = std::min<std::size_t>(data[0], bytes.size());
   const ByteSpan noise = bytes.first(split);
   const ByteSpan picture = bytes.subspan(split);
-  constexpr std::array kUnits{VectorUnit::best, VectorUnit::avx2, VectorUnit::plain};
-  (void)use_vector_unit(kUnits[size % kUnits.size()]);
+  (void)use_vector_unit(kVectorUnits[size % kVectorUnits.size()]);
   RegionDecoder decoder;
   decoder.set_least_scouted(0);
   if (!decoder.open(picture).empty()) return 0;
@@ -81,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!in_order.open(picture).empty()) std::abort();
   if (!in_order.decode(box, same.data(), stride, interval) || same != rgb) std::abort();
   if (in_order.seek_index(payload) != recorded) std::abort();
-  (void)use_vector_unit(kUnits[size % kUnits.size()]);
+  (void)use_vector_unit(kVectorUnits[size % kVectorUnits.size()]);
   const auto headers = parse(picture).headers;
   const auto truth = SeekIndex::open(recorded, payload, *headers);
   if (!truth) return 0;  // restart intervals, or predictors that no encoder makes
