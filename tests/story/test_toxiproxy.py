@@ -3,19 +3,10 @@
 
 What it does to connections, a server of ours that misbehaves on order cannot do: it knows no HTTP."""
 
-import contextlib
-import json
-import os
-import shutil
-import socket
-import subprocess
-import time
-import urllib.request
-
 import pytest
 from cli import headrace_json
+from toxiproxy import PROGRAM, network
 
-PROGRAM = os.environ.get("HEADRACE_TOXIPROXY") or shutil.which("toxiproxy-server")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="toxiproxy-server is not on the PATH")
 TOXICS = {  # what happens to the bytes of every connection, or of the share that `toxicity` names
     "slow": [{"type": "latency", "attributes": {"latency": 30, "jitter": 20}},
@@ -26,41 +17,6 @@ TOXICS = {  # what happens to the bytes of every connection, or of the share tha
 }
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-@contextlib.contextmanager
-def network(endpoint, toxics):
-    """The endpoint behind a proxy with these toxics."""
-    api, port = free_port(), free_port()
-    process = subprocess.Popen([PROGRAM, "-host", "127.0.0.1", "-port", str(api)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-    def post(path, what):
-        opener.open(urllib.request.Request(f"http://127.0.0.1:{api}{path}", json.dumps(what).encode())).close()
-
-    try:
-        until = time.monotonic() + 20
-        while True:
-            try:
-                post("/proxies", {"name": "s3", "listen": f"127.0.0.1:{port}", "enabled": True,
-                                  "upstream": endpoint.split("://")[1].rstrip("/")})
-                break
-            except OSError:
-                assert time.monotonic() < until, "toxiproxy does not answer"
-                time.sleep(0.05)
-        for toxic in toxics:
-            post("/proxies/s3/toxics", {"stream": "downstream", **toxic})
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
 # Promise M5: What an S3 server does wrong now and then changes no byte and no order.
 @pytest.mark.parametrize("name", TOXICS)
 def test_a_bad_network_changes_nothing(name, labelled, labelled_s3, s3_environment):
@@ -69,8 +25,10 @@ def test_a_bad_network_changes_nothing(name, labelled, labelled_s3, s3_environme
                                "direct" if env is None else "stream", env=env)
         return result["epochs"]
 
-    with network(s3_environment["HEADRACE_TEST_S3_ENDPOINT"], TOXICS[name]) as near:
-        env = {**s3_environment, "AWS_ENDPOINT_URL": near}
+    server = s3_environment["HEADRACE_TEST_S3_ENDPOINT"].rstrip("/").rsplit(":", 1)[1]
+    toxics = [{"stream": "downstream", **toxic} for toxic in TOXICS[name]]
+    with network(PROGRAM, server, toxics) as port:
+        env = {**s3_environment, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
         got = read(labelled_s3, env)
     expected = read(labelled, None)
     for field in ("order_digest", "set_digest"):

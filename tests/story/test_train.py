@@ -6,13 +6,13 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import time
 
 import boto3
 import pytest
 from cli import HEADRACE, headrace, headrace_json
+from ports import free_port
 from striped import SIDE, striped_folder
 
 BATCH, PER_CLASS, CLASSES = 8, 34, 3
@@ -174,12 +174,6 @@ def test_bad_sets_end_in_a_clear_error(pictures, tmp_path):
     wrong = headrace(*arguments(pictures, image_shape="2,8,8"))
     assert wrong.returncode == 2 and "image shape" in wrong.stderr
     assert headrace(*arguments(pictures, model="resnet21")).returncode == 2
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def as_ranks(world: int, command: list) -> dict:
