@@ -229,7 +229,7 @@ TEST(PartReads, PlansCoverWhatTheCropNeedsByBlocksOfTheFrame) {
   EXPECT_EQ(parts->plan(SampleId{7}, 1), nullptr) << "not a slice of its frame";
   parts->notes().put(8, std::vector<std::byte>(56));
   parts->notes().put(9, std::vector<std::byte>(300, std::byte{1}));
-  for (const std::uint64_t other : {8, 9}) {
+  for (const std::uint64_t other : {8U, 9U}) {
     seeks->put(other, index);
     EXPECT_EQ(parts->plan(SampleId{other}, 1), nullptr) << "another job kept nonsense";
   }
