@@ -128,8 +128,10 @@ class Batch:
 class Loader:
     """Delivers a data set in batches; iterating over it once is one epoch.
 
-    A `for` loop that is left early goes on where it was, in the next loop. After the last of
-    `epochs` the loop body is not entered any more.
+    A `for` loop that is left early goes on where it was, in the next loop; one that is left at
+    the last batch is done with its epoch. After the last of `epochs` the loop body is not
+    entered any more. Of a state that was taken at an epoch's last batch, before its loop ended,
+    the first loop is empty.
 
     Args:
         uri: a path, s3://bucket/prefix or nfs://host/export/path; several of them are read as one
@@ -312,6 +314,7 @@ class Loader:
 
     def _open(self) -> None:
         self._job = _headrace.Job.open(self._options)
+        self._left_at_last = False
         _open_loaders.add(self)
 
     def _opened(self) -> _headrace.Job:
@@ -321,8 +324,16 @@ class Loader:
 
     def __iter__(self) -> Iterator[Batch]:
         job = self._opened()
+        if self._left_at_last:  # the end of that epoch was not asked for yet
+            job.next()
+            self._note_end(job)
         while (native := job.next()) is not None:
+            self._left_at_last = native.step + 1 == job.steps_per_epoch
             yield self._batch(native)
+        self._note_end(job)
+
+    def _note_end(self, job: _headrace.Job) -> None:
+        self._left_at_last = False
         report = job.epoch_report()
         self._reports[report.epoch] = _as_dict(report)
 

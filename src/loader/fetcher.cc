@@ -29,7 +29,7 @@ class Hints {
         break;
       }
       for (const Item& item : work->items) next.push_back(SampleId{item.slot.sample_id});
-      told_ += work->items.size();
+      told_ += work->places();
     }
     if (!next.empty()) feed_.hint(next);
   }
@@ -115,7 +115,7 @@ void run_fetcher(const FetchJob& job, const Walk& walk, const std::stop_token& s
     }
     epoch = next->epoch;
     const std::size_t count = next->items.size();  // once all are asked for, the work may be gone
-    asked += count;
+    asked += next->places();
     hints.keep_ahead_of(asked);
     Work* const work = window.add(std::move(next), stop);
     if (work == nullptr) return;

@@ -58,7 +58,8 @@ TEST(Loader, DeliversThePlannedOrderWithItsDigests) {
     ASSERT_EQ(batch.labels.size(), batch.count());
     for (std::size_t i = 0; i < batch.count(); ++i) {
       // Keys sort by class first: ids 0 … 7 are class 0, 8 … 15 class 1, the rest class 2.
-      EXPECT_EQ(batch.labels[i], static_cast<float>(batch.slots[i].sample_id / 8));
+      const std::uint64_t label = batch.slots[i].sample_id / 8;
+      EXPECT_EQ(batch.labels[i], static_cast<float>(label));
     }
   });
   ASSERT_FALSE(got.error);
@@ -182,6 +183,18 @@ TEST(Loader, GivesEmptyBatchesToRanksWithoutAShare) {
   const auto got = drain(**loader, 2);
   EXPECT_EQ(got.batches, (std::vector<std::size_t>{0, 0}));
   EXPECT_EQ(got.epochs.at(1).ledger, Ledger{});
+}
+
+// Epochs without end are read ahead no further than others, though none of them fills a window.
+TEST(Loader, DoesNotReadAheadWithoutEndForARankWithoutAShare) {
+  World world(3);
+  auto options = small_job();
+  options.rank = 5;
+  options.world = 6;
+  options.epochs = 1'000'000'000;
+  auto loader = world.loader(options);
+  const auto got = drain(**loader, 50);
+  EXPECT_EQ(got.batches, std::vector<std::size_t>(50, 0));
 }
 
 TEST(Loader, HasEpochsWithoutBatches) {

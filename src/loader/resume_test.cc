@@ -39,34 +39,43 @@ Delivered go_on(World& world, const LoaderOptions& options, const State& state) 
   return drain(**loader, options.epochs - state.epoch);
 }
 
-// Promise S2: A job may be resumed with another number of threads, and of ranks at the same
-// global batch.
-TEST(Resume, AtEveryBatchOfThreeEpochsWithOtherThreads) {
-  for (const Tail tail : {Tail::keep, Tail::drop, Tail::pad}) {
-    World world(22);
-    world.store.fail(world.key(4), Code::corrupt);
-    auto options = three_epochs();
-    options.tail = tail;
-    auto whole = world.loader(options);
-    const auto unbroken = drain(**whole, 3);
-    const std::uint64_t calls = 3 * ((*whole)->steps_per_epoch() + 1);
-    for (std::uint64_t at = 0; at <= calls; ++at) {
-      const State state = broken_off(world, options, at);
-      options.threads = 1 + static_cast<unsigned>(at * 5 % 17);
-      const auto rest = go_on(world, options, state);
-      ASSERT_EQ(rest.epochs.size(), 3 - state.epoch);
-      for (const EpochReport& report : rest.epochs)
-        expect_same(report, unbroken.epochs[report.epoch]);
-      // The very slots that were missing follow.
-      const std::size_t left = rest.slots.size();
-      for (std::size_t i = 0; i < left; ++i) {
-        const Slot& wanted = unbroken.slots[unbroken.slots.size() - left + i];
-        ASSERT_EQ(rest.slots[i].position, wanted.position);
-        ASSERT_EQ(rest.slots[i].sample_id, wanted.sample_id);
-      }
+/// Breaks off after each batch and each epoch's end, and goes on with another number of threads.
+void break_off_everywhere(Tail tail, OnBad on_bad) {
+  World world(22);
+  world.store.fail(world.key(4), Code::corrupt);
+  auto options = three_epochs();
+  options.tail = tail;
+  options.on_bad = on_bad;
+  auto whole = world.loader(options);
+  const auto unbroken = drain(**whole, 3);
+  ASSERT_EQ(unbroken.epochs.at(0).ledger.skipped != 0, on_bad == OnBad::skip);
+  const std::uint64_t calls = 3 * ((*whole)->steps_per_epoch() + 1);
+  for (std::uint64_t at = 0; at <= calls; ++at) {
+    const State state = broken_off(world, options, at);
+    options.threads = 1 + static_cast<unsigned>(at * 5 % 17);
+    const auto rest = go_on(world, options, state);
+    ASSERT_EQ(rest.epochs.size(), 3 - state.epoch);
+    for (const EpochReport& report : rest.epochs)
+      expect_same(report, unbroken.epochs[report.epoch]);
+    // The very slots that were missing follow.
+    const std::size_t left = rest.slots.size();
+    for (std::size_t i = 0; i < left; ++i) {
+      const Slot& wanted = unbroken.slots[unbroken.slots.size() - left + i];
+      ASSERT_EQ(rest.slots[i].position, wanted.position);
+      ASSERT_EQ(rest.slots[i].sample_id, wanted.sample_id);
     }
   }
 }
+
+// Promise S2: A job may be resumed with another number of threads, and of ranks at the same
+// global batch.
+TEST(Resume, AtEveryBatchOfThreeEpochsWithOtherThreads) {
+  for (const Tail tail : {Tail::keep, Tail::drop, Tail::pad})
+    break_off_everywhere(tail, OnBad::substitute);
+}
+
+// The state counts places of the order, whatever came of them.
+TEST(Resume, AtEveryBatchWhereSamplesAreSkipped) { break_off_everywhere(Tail::keep, OnBad::skip); }
 
 TEST(Resume, OfAFinishedJobDeliversNothing) {
   World world(5);

@@ -11,12 +11,12 @@ Window::Window(Context context, const Limits& limits, MakeBatch make_batch)
 
 Work* Window::add(std::unique_ptr<Work> work, const std::stop_token& stop) {
   MutexLock lock(mutex_);
-  while (!failed_ && !works_.empty() && items_ + work->items.size() > limits_.items) {
+  while (!failed_ && !works_.empty() && items_ + work->places() > limits_.items) {
     if (!lock.wait(room_, stop)) return nullptr;
   }
   if (failed_ || stop.stop_requested()) return nullptr;
   work->underway = work->awaited = work->items.size();
-  items_ += work->items.size();
+  items_ += work->places();
   works_.push_back(std::move(work));
   // An empty batch (a rank without a share in the last step) is whole at once.
   if (works_.back()->underway == 0 && works_.size() == 1) ready_.notify_all();
@@ -173,7 +173,7 @@ Result<std::unique_ptr<Work>> Window::pop(const std::stop_token& stop) {
   }
   auto work = std::move(works_.front());
   works_.pop_front();
-  items_ -= work->items.size();
+  items_ -= work->places();
   room_.notify_all();
   work_.notify_all();
   return work;

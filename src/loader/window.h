@@ -6,6 +6,7 @@
 /// finish, one consumer pops. An Item belongs to one stage at a time, and changes hands here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -63,6 +64,10 @@ struct Work {
   std::unique_ptr<OpenBatch> batch;  ///< made when its turn is near
   std::optional<Error> error;        ///< the first
   std::optional<FailedPlace> bad;    ///< what it is about
+
+  /// What it takes of a limit. One without items takes a place too: of a rank without a share in
+  /// any epoch there would else be no end.
+  std::size_t places() const { return std::max<std::size_t>(1, items.size()); }
 };
 
 class Window {
