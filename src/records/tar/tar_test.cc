@@ -120,6 +120,16 @@ TEST(TarSamples, WhatIsMissingIsSaidWithWhatIsThere) {
   EXPECT_EQ(read(store, *set, 5)->payload.text(), "L");
 }
 
+// webdataset makes one sample of them all, and says nothing.
+TEST(TarSamples, FilesThatADotInTheirStemMergesAreNamed) {
+  MemoryStore store;
+  const auto set = open(store, block("img.0001.jpg", "1") + block("img.0002.jpg", "2") + kEnd);
+  ASSERT_EQ(set->size(), 1U);
+  const auto why = read(store, *set, 0).error().to_string();
+  EXPECT_NE(why.find("several pictures, its fields: 0001.jpg, 0002.jpg"), std::string::npos) << why;
+  EXPECT_NE(why.find("rename them"), std::string::npos) << why;
+}
+
 // Readers that only compare neighbours hand out both (ray#44068).
 TEST(TarSamples, AKeyThatComesAgainIsNamedEvenWithAWholeSample) {
   MemoryStore store;
