@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "headrace/sampling/plan.h"
 #include "headrace/sampling/state.h"
@@ -28,7 +29,9 @@ void register_sampling(nb::module_& module) {
       .def_ro("position", &State::position)
       .def("to_text", &State::to_text)
       .def_static("parse",
-                  [](const std::string& text) { return value_or_raise(State::parse(text)); });
+                  [](const std::string& text) { return value_or_raise(State::parse(text)); })
+      .def_static("merge",
+                  [](const std::vector<State>& states) { return value_or_raise(merge(states)); });
 }
 
 }  // namespace headrace::python

@@ -51,6 +51,9 @@ class State:
     @staticmethod
     def parse(arg: str, /) -> State: ...
 
+    @staticmethod
+    def merge(arg: Sequence[State], /) -> State: ...
+
 class Augment(enum.Enum):
     random_resized_crop = 0
 

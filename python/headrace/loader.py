@@ -395,16 +395,24 @@ class Loader:
         """Where this rank stands, after the last batch that the caller got."""
         return {"version": 1, "state": self._opened().state().to_text()}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from there. The data set, seed and global batch must be the same."""
-        known = isinstance(state, Mapping) and state.get("version") == 1
-        if not known or not isinstance(state.get("state"), str):
-            raise InvalidError(
-                "this is no state of a headrace.Loader", remedy="give what state_dict() returned"
-            )
-        self._options.resume = _headrace.State.parse(state["state"])
+    def load_state_dict(self, state: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+        """Goes on from there. The data set, seed and global batch must be the same.
+
+        Where the number of ranks is another now, a list of the states of all ranks that were.
+        A state that is refused changes nothing.
+        """
+        states = [_state_of(one) for one in ([state] if not _is_list(state) else state)]
+        resume = states[0] if len(states) == 1 else _headrace.State.merge(states)
+        before = None if self._job is None else self._job.state()
         self.close()
-        self._open()
+        try:
+            self._options.resume = resume
+            self._open()
+        except BaseException:
+            self._options.resume = before
+            if before is not None:
+                self._open()
+            raise
 
     def close(self) -> None:
         """Ends the loader's threads. Arrays that it delivered stay valid."""
@@ -431,6 +439,19 @@ class Loader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
+
+
+def _state_of(state: Any) -> _headrace.State:
+    known = isinstance(state, Mapping) and state.get("version") == 1
+    if not known or not isinstance(state.get("state"), str):
+        raise InvalidError(
+            "this is no state of a headrace.Loader", remedy="give what state_dict() returned"
+        )
+    return _headrace.State.parse(state["state"])
 
 
 def _as_dict(report: _headrace.EpochReport) -> dict[str, Any]:

@@ -454,7 +454,50 @@ def test_a_loader_says_what_it_is_and_why_it_cannot_be_copied(pictures):
     assert repr(loader) == f"<headrace.Loader of {pictures}: closed>"
 
 
-@pytest.mark.parametrize("state", [{}, {"version": 2}, {"version": 1}, "text", None, 3])
+@pytest.mark.parametrize(("before", "after"), [(4, 3), (1, 2), (3, 1)])
+def test_states_of_all_ranks_resume_on_another_number_of_ranks(pictures, before, after):
+    def rank_of(rank, world):
+        return headrace.Loader(pictures, 12 // world, rank=rank, world_size=world, seed=3, **SMALL)
+
+    def whole():
+        with rank_of(0, 1) as loader:
+            return [epoch_of(loader), epoch_of(loader)], [loader.reports[e]["order_digest"] for e in (0, 1)]
+
+    epochs, digests = whole()
+    states = []
+    for rank in range(before):
+        with rank_of(rank, before) as loader:
+            next(iter(loader))
+            states.append(loader.state_dict())
+    seen, sums = [[], []], [0, 0]
+    for rank in range(after):
+        with rank_of(rank, after) as loader:
+            loader.load_state_dict(states[::-1])
+            for epoch in (0, 1):
+                seen[epoch].append([ids.tolist() for ids, _, _ in epoch_of(loader)])
+                sums[epoch] += int(loader.reports[epoch]["order_digest"], 16)
+    for epoch, first in ((0, 1), (1, 0)):
+        together = [sum(step, []) for step in zip(*seen[epoch], strict=True)]
+        assert together == [ids.tolist() for ids, _, _ in epochs[epoch][first:]]
+        assert f"{sums[epoch] & sets.MASK:032x}" == digests[epoch]
+
+
+def test_a_state_that_is_refused_changes_nothing(pictures):
+    def job(**more):
+        return headrace.Loader(pictures, 8, **{**SMALL, "seed": 3, **more})
+
+    with job() as loader:
+        wanted = epoch_of(loader)
+    with job(seed=4) as other, job() as loader:
+        next(iter(loader))
+        state = other.state_dict()
+        for refused in (state, [state, state]):
+            with pytest.raises(headrace.InvalidError):
+                loader.load_state_dict(refused)
+        assert_same(epoch_of(loader), wanted[1:])
+
+
+@pytest.mark.parametrize("state", [{}, {"version": 2}, {"version": 1}, "text", None, 3, [], [None]])
 def test_what_is_no_state_is_refused(pictures, state):
     with headrace.Loader(pictures, 8, **SMALL) as loader:
         with pytest.raises(headrace.InvalidError, match="no state"):
