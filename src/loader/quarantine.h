@@ -7,6 +7,8 @@
 ///     {"uri":"s3://b/train","name":"cat/7.jpg","object":"cat/7.jpg","record":0,"sample":41,
 ///      "epoch":0,"position":7,"offset":0,"bytes":5321,"code":"corrupt","reason":"..."}
 ///
+/// `bytes` are those that were looked at: of a damaged stretch of a container, which may be the
+/// rest of a large file, the first 4,096 at most. How long it is stands in the reason.
 /// `headrace inspect --replay FILE` reads them again.
 #pragma once
 
