@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "headrace/base/digest.h"
 #include "headrace/decode/resize.h"
 
 namespace headrace {
@@ -49,7 +50,7 @@ TEST(Decoder, LayoutsHoldTheSamePixels) {
     const auto nchw = decoded(bytes, small(augment, Layout::nchw_u8));
     const auto transform = small(augment, Layout::nchw_f32);
     const auto floats = decoded(bytes, transform);
-    constexpr std::size_t kPlane = 48 * 40;
+    constexpr std::size_t kPlane = std::size_t{48} * 40;
     for (std::size_t i = 0; i < kPlane; ++i) {
       for (std::size_t c = 0; c < 3; ++c) {
         const int pixel = at(nhwc, 3 * i + c);
@@ -71,7 +72,7 @@ TEST(Decoder, ASampleIsTheResizedPartOfTheWholePicture) {
     void row(std::uint32_t y, const PlanarRow& row) override {
       join_rgb(row, 48, rgb.data() + std::size_t{y} * 48 * 3);
     }
-    std::vector<std::uint8_t> rgb = std::vector<std::uint8_t>(48 * 40 * 3);
+    std::vector<std::uint8_t> rgb = std::vector<std::uint8_t>(std::size_t{48} * 40 * 3);
   };
   Decoder decoder;
   for (std::uint64_t sample = 0; sample < 50; ++sample) {
@@ -102,7 +103,8 @@ TEST(Decoder, PadCropShowsBlackOutside) {
         const int from_y = params.crop_top + y;
         const bool inside = from_x >= 0 && from_x < 8 && from_y >= 0 && from_y < 8;
         for (int c = 0; c < 3; ++c) {
-          const auto index = static_cast<std::size_t>((from_y * 8 + from_x) * 3 + c);
+          const auto index =
+              static_cast<std::size_t>(from_y * 8 + from_x) * 3 + static_cast<std::size_t>(c);
           const int expected = inside ? whole.rgb[index] : 0;
           ASSERT_EQ(at(out, static_cast<std::size_t>((y * 8 + x) * 3 + c)), expected);
         }
@@ -127,7 +129,7 @@ TEST(Decoder, GreyIsTheLumaOfThePixels) {
   const auto colour = decoded(bytes, transform);
   transform.grey = true;
   const auto grey = decoded(bytes, transform);
-  constexpr std::size_t kPlane = 48 * 40;
+  constexpr std::size_t kPlane = std::size_t{48} * 40;
   ASSERT_EQ(grey.size(), kPlane);
   for (std::size_t i = 0; i < kPlane; ++i) {
     const int sum = at(colour, i) * 19595 + at(colour, kPlane + i) * 38470 +
@@ -172,7 +174,7 @@ TEST(Decoder, ScansAreLimitedByTheWorkTheyMake) {
   const auto bytes = picture("jpeg/progressive_2082_scans.jpg");
   EXPECT_TRUE(Decoder().decode(as_byte_span(bytes)).ok());  // 48 x 32: little work all the same
   DecodeLimits limits;
-  limits.pixels = 300 * 48 * 32;
+  limits.pixels = std::uint64_t{300} * 48 * 32;
   Decoder decoder(limits);
   const auto pixels = decoder.decode(as_byte_span(bytes));
   ASSERT_FALSE(pixels.ok());
@@ -298,6 +300,23 @@ TEST(Decoder, OwnDecoderAndLibraryGiveTheSamePixels) {
   }
 }
 
+/// Products with larger steps overflow. Ours wrap on every processor, as the library's do on x86;
+/// its code for other processors makes something else of them.
+#if defined(__x86_64__)
+constexpr bool kLibraryWraps = true;
+#else
+constexpr bool kLibraryWraps = false;
+#endif
+
+bool in_a_step_of_a_quantiser(std::string_view jpeg, std::size_t place) {
+  for (auto at = jpeg.find("\xff\xdb"); at < place; at = jpeg.find("\xff\xdb", at + 1)) {
+    const auto high = static_cast<unsigned char>(jpeg[at + 2]);
+    const auto low = static_cast<unsigned char>(jpeg[at + 3]);
+    if (place > at + 4 && place < at + 2 + (std::size_t{high} << 8U) + low) return true;
+  }
+  return false;
+}
+
 TEST(Decoder, WhateverTheHeadersSayItIsWhatTheLibraryMakesOfIt) {
   DecodeLimits limits;
   limits.pixels = 1U << 16U;
@@ -308,6 +327,7 @@ TEST(Decoder, WhateverTheHeadersSayItIsWhatTheLibraryMakesOfIt) {
   const auto scan = sound.find("\xff\xda");
   ASSERT_NE(scan, std::string::npos);
   int decoded = 0;
+  Hash128 wrapped{};
   for (std::size_t i = 2; i < scan + 14; ++i) {
     for (const int change : {0x01, 0x02, 0x10, 0x80, 0xff}) {
       auto bytes = sound;
@@ -318,10 +338,15 @@ TEST(Decoder, WhateverTheHeadersSayItIsWhatTheLibraryMakesOfIt) {
       if (!pixels.ok()) continue;
       ++decoded;
       ASSERT_EQ(pixels->warnings, expected->warnings) << i << ' ' << change;
+      if (in_a_step_of_a_quantiser(sound, i)) {
+        wrapped += hash_bytes(std::as_bytes(std::span(pixels->rgb)));
+        if (!kLibraryWraps) continue;
+      }
       ASSERT_TRUE(std::ranges::equal(pixels->rgb, expected->rgb)) << i << ' ' << change;
     }
   }
   EXPECT_GT(decoded, 500);
+  EXPECT_EQ(wrapped.to_hex(), "a44e361fdac9dbe0882476adcce09895") << "on every processor";
 }
 
 TEST(Decoder, ABufferOfTheWrongSizeIsInvalid) {
@@ -375,7 +400,8 @@ TEST(Decoder, ErasedPixelsAreZerosInEveryLayout) {
     const std::size_t size = bytes_of_value(layout);
     for (std::size_t i = 0; i < whole.size(); ++i) {
       const std::size_t value = i / size;
-      const std::size_t pixel = layout == Layout::nhwc_u8 ? value / 3 : value % (48 * 40);
+      const std::size_t pixel =
+          layout == Layout::nhwc_u8 ? value / 3 : value % (std::size_t{48} * 40);
       const std::size_t x = pixel % 48;
       const std::size_t y = pixel / 48;
       const bool inside =
