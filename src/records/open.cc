@@ -11,6 +11,7 @@
 #include "headrace/records/list/list.h"
 #include "headrace/records/listing.h"
 #include "headrace/records/snapshot/keeping.h"
+#include "headrace/storage/ranges.h"
 
 namespace headrace {
 namespace {
@@ -124,10 +125,12 @@ Result<std::unique_ptr<Dataset>> open_dataset(Store& store, const Context& conte
   }
   HEADRACE_TRY(auto set, format->open(store, context, options));
   if (set->size() == 0 && !options.allow_empty) {
+    const auto shards = find_containers(store, context, format->kind, options.stop);
+    const bool one = shards && shards->size() == 1;
     return Error(Code::not_found,
                  fmt::format("no samples: no {} holds a record", format->kind.what),
                  "check that packing or copying was finished")
-        .at(store.describe());
+        .at(one ? object_place(store.describe(), shards->front().key) : store.describe());
   }
   return set;
 }

@@ -219,8 +219,11 @@ Result<void> ShardIndex::check(SampleId id) const {
   if (found.damaged == 0) return {};
   for (const Damage& damage : shards_[found.shard].damage) {
     if (damage.begin == found.offset) {
-      return Error(Code::corrupt,
-                   fmt::format("{} bytes: {}", damage.end - damage.begin, damage.why))
+      const auto bytes = damage.end - damage.begin;
+      const auto looked_at =
+          bytes > kDamageBytes ? fmt::format(", of which the first {} are looked at", kDamageBytes)
+                               : std::string();
+      return Error(Code::corrupt, fmt::format("{} bytes{}: {}", bytes, looked_at, damage.why))
           .at(name(id));
     }
   }

@@ -146,6 +146,55 @@ def test_labels_that_float32_does_not_hold_are_said(labelled, tmp_path):
     assert [n["count"] for n in report["notices"] if n["kind"] == "label-precision"] == [1]
 
 
+# A container that was made and never written: "no samples" of which of the folder's files?
+@pytest.mark.parametrize("name", ["a.rec", "a.tfrecord"])
+def test_an_empty_container_is_named(name, tmp_path):
+    (tmp_path / name).write_bytes(b"")
+    for uri in (tmp_path / name, tmp_path):
+        done = headrace("verify", uri)
+        assert done.returncode == 1
+        assert f"{tmp_path / name}: no samples" in done.stderr and "copying was finished" in done.stderr
+
+
+def everything(root):
+    return {p.relative_to(root).as_posix(): (p.stat().st_mtime_ns, p.is_file() and p.read_bytes())
+            for p in [root, *root.rglob("*")]}
+
+
+# LitData's raw mode: an index was written into the user's bucket.
+@pytest.mark.parametrize("form", ["folder", "recordio", "tar", "tfrecord", "mds"])
+def test_nothing_is_written_beside_the_set(form, labelled, tmp_path):
+    root = tmp_path / "set"
+    headrace_json("convert", labelled, "--format", form, "--out", root)
+    for index in root.glob("*.idx"):
+        index.unlink()  # it is scanned, and an index made
+    before = everything(root)
+    own = ["--keep-dir", tmp_path / "keep", "--index-dir", tmp_path / "indexes"]
+    headrace_json("read", root, "--mode", "keep", *own, "--epochs", "2", "--size", "16")
+    headrace_json("read", root, "--mode", "direct", "--snapshot", "refresh", "--snapshot-file",
+                  tmp_path / "snapshot", "--size", "16")
+    headrace_json("read", root, "--mode", "file", "--local", tmp_path / "local", "--size", "16")
+    headrace_json("verify", root, "--decode", "--report", tmp_path / "report.html")
+    assert headrace("inspect", root, "--records", "--json").returncode == 0
+    assert everything(root) == before
+
+
+# The same in S3, where an index would be asked for again by every job.
+@pytest.mark.parametrize("mode", ["stream", "keep", "file"])
+def test_nothing_is_written_into_the_bucket(mode, packed, bucket, s3_environment, tmp_path):
+    uri = bucket.upload(packed, f"untouched-{mode}")
+
+    def listed():
+        answer = bucket.client.list_objects_v2(Bucket=bucket.name, Prefix=f"{bucket.prefix}/untouched-{mode}/")
+        return [(each["Key"], each["LastModified"], each["ETag"]) for each in answer["Contents"]]
+
+    before = listed()
+    place = {"keep": ["--keep-dir", tmp_path], "file": ["--local", tmp_path]}.get(mode, [])
+    headrace_json("read", uri, "--mode", mode, *place, "--epochs", "2", "--size", "16", env=s3_environment)
+    headrace_json("verify", uri, env=s3_environment)
+    assert len(before) == 2 and listed() == before
+
+
 def test_a_thousand_pictures_in_six_forms_are_one_order(tmp_path):
     folder = sets.folder(tmp_path / "folder", classes=10, per_class=100, width=24, height=24)
     forms = [folder]

@@ -66,3 +66,11 @@ def test_what_is_not_there_is_named_with_its_line(labelled, tmp_path):
     count = len(sets.samples(labelled))
     assert done.returncode == 1
     assert f"x.manifest, line {count + 1}: " in done.stderr and "no such object" in done.stderr
+
+
+@pytest.mark.parametrize("uri", ["set", "set/", "./set", "set/set.manifest"])
+def test_a_manifest_that_we_wrote_is_read_by_any_name_of_its_folder(uri, labelled, tmp_path):
+    """Its pictures lie in a folder that is called as the set is: that is no name of the root."""
+    headrace_json("convert", labelled, "--format", "manifest", "--out", "set", cwd=tmp_path)
+    assert (tmp_path / "set/set/000000000.jpg").is_file()
+    assert digest(uri, cwd=tmp_path) == digest(labelled)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """verify, and what becomes of bad samples: found, listed, looked at again."""
 
+import hashlib
 import json
 import shutil
 
@@ -111,6 +112,19 @@ def test_a_quarantined_record_is_looked_at_again(labelled, packed, tmp_path):
     (folder / "train.rec").write_bytes(good[: len(good) // 8])  # another set by now
     other = headrace("inspect", "--replay", bad)
     assert other.returncode == 1 and "another one by now" in other.stderr
+
+
+def test_a_long_stretch_that_is_damaged_says_what_of_it_was_looked_at(tmp_path):
+    """Its end is told, and how far the bytes go that the digest is of."""
+    rec = VECTORS / "mxnet/damage_bad_magic.rec"
+    bad = tmp_path / "bad.jsonl"
+    assert headrace("read", rec, "--on-bad", "skip", "--quarantine", bad).returncode == 0
+    (line,) = [json.loads(text) for text in bad.read_text().splitlines()]
+    assert (line["offset"], line["bytes"]) == (41368, 4096)
+    assert line["reason"] == "10620 bytes, of which the first 4096 are looked at: no RecordIO magic"
+    replayed, _ = map(json.loads, headrace("inspect", "--replay", bad, "--json").stdout.splitlines())
+    assert replayed["now"] == line["reason"]
+    assert replayed["sha256"] == hashlib.sha256(rec.read_bytes()[41368 : 41368 + 4096]).hexdigest()
 
 
 @pytest.mark.parametrize("text", ["not json\n", "{}\n", '{"uri": 7}\n'])

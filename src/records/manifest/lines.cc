@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -17,6 +18,11 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kRef = "-ref";
 constexpr std::string_view kMetadata = "-metadata";
 constexpr const char* kNameThem = "name them: --attribute-names source-ref,class";
+
+/// True of a URI and of an absolute path; what else names something is relative.
+bool is_place(std::string_view name) {
+  return name.starts_with('/') || name.find("://") != std::string_view::npos;
+}
 
 bool leaves_root(std::string_view key) {
   return key == ".." || key.starts_with("../") || key.ends_with("/..") ||
@@ -103,6 +109,7 @@ bool is_augmented_line(std::string_view line) {
 }
 
 Root::Root(std::string uri) : root_(std::move(uri)) {
+  if (!is_place(root_)) root_ = std::filesystem::absolute(root_).lexically_normal().string();
   if (!root_.ends_with('/')) root_ += '/';
 }
 
@@ -111,7 +118,7 @@ Result<std::string> Root::key_of(std::string_view reference) const {
   if (key.starts_with("file:///")) key.remove_prefix(7);
   if (key.starts_with(root_)) {
     key.remove_prefix(root_.size());
-  } else if (key.starts_with('/') || key.find("://") != std::string_view::npos) {
+  } else if (is_place(key)) {
     return Error(Code::invalid, fmt::format("\"{}\" does not lie below {}", reference, root_),
                  "open what holds all of it, such as s3://bucket; or say with --list-root what the "
                  "manifest calls the root of a copy");

@@ -19,7 +19,8 @@ bool is_augmented_line(std::string_view line);
 /// What names an object in a manifest, as a key below a root.
 class Root {
  public:
-  /// `uri` is what the root is called in the manifest: "s3://bucket/prefix", "/data".
+  /// `uri` is what the root is called in the manifest: "s3://bucket/prefix", "/data"; a relative
+  /// path is that of the working directory.
   explicit Root(std::string uri);
 
   /// "s3://bucket/prefix/a/b" → "a/b". What is no URI and no absolute path is a key already.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "headrace/records/manifest/array.h"
 #include "headrace/records/manifest/lines.h"
 #include "headrace/storage/memory/memory_store.h"
@@ -36,7 +38,7 @@ TEST(ManifestArray, WhatIsWrongIsSaidWithItsLine) {
   EXPECT_TRUE(why("[{\"prefix\": \"s3://b/\"},\n\"a\"").starts_with("line 2: no JSON"));
   EXPECT_TRUE(why("[{\"prefix\": \"\"}]").starts_with("line 1: no \"prefix\""));
   EXPECT_TRUE(why("[\"a\"]").starts_with("line 1: the first of the list"));
-  for (const char* bad : {"", "{}", "7", "\"a\"", "[]", "[{}]", "[null]", "[{\"prefix\":7},\"a\"]"})
+  for (const char* bad : {"", "{}", "7", "\"a\"", "[]", "[{}]", "[null]", R"([{"prefix":7},"a"])"})
     EXPECT_FALSE(parse_array(bad)) << bad;
 }
 
@@ -49,6 +51,16 @@ TEST(ManifestReferences, LieBelowTheRoot) {
        {"s3://bucket/data2/a", "s3://bucket/a", "s3://other/data/a", "/etc/passwd", "../a",
         "a/../../b", "a/..", "", "s3://bucket/data/", "http://h/a"})
     EXPECT_EQ(kRoot.key_of(bad).error().code(), Code::invalid) << bad;
+}
+
+TEST(ManifestReferences, OfARelativeRootThatHasTheirFoldersNameAreKeys) {
+  const auto here = std::filesystem::current_path().string();
+  for (const char* root : {"set", "set/", "./set"}) {
+    EXPECT_EQ(*Root(root).key_of("set/a.jpg"), "set/a.jpg") << root;
+    EXPECT_EQ(*Root(root).key_of(here + "/set/set/a.jpg"), "set/a.jpg") << root;
+    EXPECT_EQ(Root(root).key_of(here + "/a.jpg").error().code(), Code::invalid) << root;
+  }
+  EXPECT_EQ(*Root(".").key_of(here + "/a.jpg"), "a.jpg");
 }
 
 std::string labels(std::string_view line, const std::vector<std::string>& attributes = {}) {

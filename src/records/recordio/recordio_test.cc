@@ -358,10 +358,15 @@ TEST(Recordio, ContainersInFoldersAreFoundWithoutBeingNamed) {
 TEST(Recordio, RecordFilesWithoutARecordAreNoSet) {
   MemoryStore store("s3://b/p");
   add(store, "train.rec", "");
-  const auto set = open_dataset(store, {}, {});
-  ASSERT_FALSE(set);
-  EXPECT_EQ(set.error().code(), Code::not_found);
-  EXPECT_EQ(set.error().place(), "s3://b/p");
+  const auto one = open_dataset(store, {}, {});
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().code(), Code::not_found);
+  EXPECT_EQ(one.error().place(), "s3://b/p/train.rec");
+  add(store, "other.rec", "");
+  const auto two = open_dataset(store, {}, {});
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().code(), Code::not_found);
+  EXPECT_EQ(two.error().place(), "s3://b/p");
 }
 
 TEST(Recordio, PicturesInFoldersAreFolders) {
