@@ -58,6 +58,12 @@ def test_scripts_can_be_run_and_parse():
             assert subprocess.run(["bash", "-n", path]).returncode == 0
 
 
+def test_no_two_files_of_python_tests_have_one_name():
+    """pytest imports them by name alone, and collects nothing if two are the same."""
+    names = [path.name for path in files(".py") if path.name.startswith("test_")]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_every_test_file_is_found_by_its_runner():
     for path in files("_test.cc"):
         assert "src" in path.relative_to(ROOT).parts[:1], f"{name(path)}: ctest finds it only in src/"
