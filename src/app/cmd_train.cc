@@ -42,7 +42,9 @@ void add_train(CLI::App& root, Invocation& invocation) {
   command->prefix_command();
   command->set_help_flag();  // headrace-train prints its own help
   command->callback([command, &invocation] {
-    invocation.run = [arguments = command->remaining()](const std::stop_token&) -> Result<int> {
+    invocation.run = [arguments =
+                          command->remaining()](const std::stop_token& stop) -> Result<int> {
+      if (stop.stop_requested()) return kStoppedExit;  // the next program would not know of it
       return become_trainer(arguments);
     };
   });

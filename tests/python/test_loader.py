@@ -398,6 +398,18 @@ def test_a_hundred_iterators_need_no_more_than_ten(pictures):
         assert max(s[i] for s in last) <= max(s[i] for s in first) + slack, (kind, seen[::10])
 
 
+# pytorch/pytorch#11201: "Too many open files" when batches are kept.
+def test_batches_that_are_kept_hold_no_descriptors(pictures):
+    with headrace.Loader(pictures, 1, epochs=4, **SMALL) as loader:
+        kept = [next(iter(loader))]
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(4):
+            kept += list(loader)
+        assert len(kept) == 4 * SAMPLES
+        assert len(os.listdir("/proc/self/fd")) <= before
+    assert all(batch.images.shape[0] == 1 for batch in kept)
+
+
 def test_a_fork_is_noticed(pictures):
     loader = headrace.Loader(pictures, 8, **SMALL)
     next(iter(loader))

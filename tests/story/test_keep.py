@@ -86,6 +86,16 @@ def test_warm_fills_the_cache_for_a_job_that_then_asks_the_origin_for_nothing(pi
     assert "found no place" in full.stdout
 
 
+@pytest.mark.parametrize("size", ["1", "1000", "1M"])
+def test_a_cache_too_small_for_anything_costs_nothing_but_itself(size, pictures, tmp_path):
+    wanted = headrace_json("read", pictures, "--mode", "direct", "--batch", "16", "--epochs", "2")
+    got = headrace_json("read", pictures, *READ, "--keep-dir", tmp_path / "cache", "--keep-size", size, "--epochs", "2")
+    assert [e["order_digest"] for e in got["epochs"]] == [e["order_digest"] for e in wanted["epochs"]]
+    (notice,) = (n for n in got["notices"] if n["kind"] == "keep-full") if size != "1M" else ({"text": "limit"},)
+    assert "limit" in notice["text"]
+    assert sum(f.stat().st_size for f in (tmp_path / "cache/v1").iterdir()) <= (1 << 20)
+
+
 def test_seek_indexes_outlive_the_job_in_the_cache_and_in_a_folder(tmp_path):
     # Large enough for an index of at most 4 % of a picture.
     pictures = sets.folder(tmp_path / "set", 2, 6, width=640, height=480)

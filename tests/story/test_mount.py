@@ -265,6 +265,27 @@ def test_a_server_that_is_overloaded_is_an_input_output_error(labelled_s3, s3_en
             assert picture.read_bytes()[:2] == b"\xff\xd8"
 
 
+# Mountpoint: two LISTs, two HEADs and a GET a picture; its cache's metadata run out after a minute, and are asked
+# for again.
+@needs_fuse
+@pytest.mark.parametrize("options", [(), ("--keep-dir",)], ids=["without cache", "with cache"])
+def test_a_picture_costs_one_get_and_nothing_is_asked_twice(options, labelled, labelled_s3, s3_environment, tmp_path):
+    options = [*options, tmp_path / "keep"] if options else []
+    with proxy.Proxy(s3_environment["HEADRACE_TEST_S3_ENDPOINT"], lambda request, answer: answer) as gateway:
+        with mounted(labelled_s3, tmp_path / "mnt", *options, env={**s3_environment, "AWS_ENDPOINT_URL": gateway.url}):
+            for _ in range(3):
+                assert files(tmp_path / "mnt") == files(labelled)
+                for path in (tmp_path / "mnt").rglob("*"):
+                    path.stat()
+        lists = [r for r in gateway.requests if "list-type" in r.path]
+        gets = [r.path for r in gateway.requests if r.method == "GET" and "list-type" not in r.path]
+        heads = [r.path for r in gateway.requests if r.method == "HEAD"]
+    folders = 1 + len([p for p in labelled.iterdir() if p.is_dir()])
+    assert len(lists) <= folders + 1, "and one to see what the URI is"
+    assert len(gets) == len(set(gets)) == 100
+    assert len(heads) <= 1, "what the URI is, not what the pictures are"
+
+
 @needs_fuse
 def test_what_stands_in_the_way_is_said(labelled, tmp_path):
     (tmp_path / "full").mkdir()

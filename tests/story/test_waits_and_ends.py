@@ -9,6 +9,7 @@ import time
 import pytest
 import sets
 from cli import HEADRACE, headrace, headrace_json
+from tree import ROOT
 from volume import available, volume
 
 
@@ -76,6 +77,32 @@ def test_two_of_them_at_once_into_one_set_are_told_apart_from_one_after_a_kill(l
     assert headrace_json("read", out, "--no-decode")["samples"] == 20000
 
 
+# A disk with much to write takes seconds for a syncfs, and no signal ends the call.
+@pytest.mark.parametrize("when", ["in the middle", "at the end"])
+def test_a_fetch_that_is_stopped_does_not_wait_for_its_disk(when, large, labelled, tmp_path):
+    source = large if when == "in the middle" else labelled
+    library, hangs, copy = tmp_path / "hang_disk.so", tmp_path / "hangs", tmp_path / "copy"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests/support/hang_disk.c", "-ldl"],
+                   check=True)
+    env = {**os.environ, "LD_PRELOAD": str(library), "HANG_SYNC_WHILE": str(hangs),
+           "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    hangs.touch()
+    try:
+        fetch = subprocess.Popen([HEADRACE, "fetch", source, copy], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env=env)
+        while not (tmp_path / "hangs.seen").exists():
+            assert fetch.poll() is None, fetch.communicate()
+            time.sleep(0.001)
+        fetch.send_signal(signal.SIGINT)
+        fetch.communicate(timeout=60)  # and nothing that is left behind holds its output
+        assert fetch.returncode == 130
+        again = headrace_json("fetch", source, copy)  # nor its folder
+    finally:
+        hangs.unlink()
+    assert again["fetched_objects"] <= again["objects"] - (4096 if source == large else again["objects"])
+    assert sets.samples(copy) == sets.samples(source)
+
+
 def test_files_from_before_1970_and_after_2262_are_read_and_fetched(tmp_path):
     source = sets.folder(tmp_path / "set", 2, 3)
     files = sorted(source.rglob("*.jpg"))
@@ -140,3 +167,11 @@ def test_a_volume_that_is_full_is_named_with_the_need_and_left_as_it_was(volumes
         assert "need" in done.stderr and "free space" in done.stderr
         if command == ("pack",) or form == "folder":  # a convert that began can go on later
             assert sorted(disk.rglob("*")) == before
+
+
+# Small pictures: a volume may have bytes left and no inodes.
+def test_a_volume_that_holds_no_more_files_is_named_before_the_fetch(volumes, labelled, tmp_path):
+    with volume(tmp_path, 16, "-N", "64") as disk:
+        refused = headrace("fetch", labelled, disk / "copy")
+        assert refused.returncode == 1 and "more files, 100 are needed" in refused.stderr, refused.stderr
+        assert str(disk) in refused.stderr and not (disk / "copy").exists()

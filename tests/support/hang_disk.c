@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A disk that hangs: with LD_PRELOAD, every call of a process that goes to a file below $HANG_BELOW
- * waits as long as the file $HANG_WHILE is there. The calls can be killed, as those of a real disk
- * usually can. */
+ * waits as long as the file $HANG_WHILE is there, and every syncfs as long as $HANG_SYNC_WHILE is
+ * there, which it says by making a file with ".seen" behind that name. The calls can be killed, as
+ * those of a real disk usually can. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,14 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-static void wait_below(const char* path) {
-  const char* below = getenv("HANG_BELOW");
-  const char* flag = getenv("HANG_WHILE");
-  if (below == NULL || flag == NULL || strncmp(path, below, strlen(below)) != 0) return;
+static void wait_while(const char* flag) {
   while (access(flag, F_OK) == 0) {
     const struct timespec pause = {0, 20 * 1000 * 1000};
     nanosleep(&pause, NULL);
   }
+}
+
+static void wait_below(const char* path) {
+  const char* below = getenv("HANG_BELOW");
+  const char* flag = getenv("HANG_WHILE");
+  if (below == NULL || flag == NULL || strncmp(path, below, strlen(below)) != 0) return;
+  wait_while(flag);
 }
 
 static void wait_for_fd(int fd) {
@@ -72,4 +77,15 @@ int renameat(int from_fd, const char* from, int to_fd, const char* to) {
 int unlinkat(int fd, const char* path, int flags) {
   wait_for_fd(fd);
   return REAL(unlinkat)(fd, path, flags);
+}
+int syncfs(int fd) {
+  const char* flag = getenv("HANG_SYNC_WHILE");
+  if (flag != NULL) {
+    char seen[4096];
+    snprintf(seen, sizeof seen, "%s.seen", flag);
+    const int made = REAL(open)(seen, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (made >= 0) close(made);
+    wait_while(flag);
+  }
+  return REAL(syncfs)(fd);
 }

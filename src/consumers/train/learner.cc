@@ -15,6 +15,7 @@
 #include <cmath>
 #include <exception>
 #include <sstream>
+#include <vector>
 
 #include "headrace/consumers/train/resnet.h"
 
@@ -36,6 +37,9 @@ Error torch_error(const std::exception& problem, std::string_view doing) {
           fmt::format("torch could not {}: {}", doing, text.substr(0, text.find('\n')))};
 }
 
+/// Derived, since torch's engine takes no other through `backward`.
+struct GivenUp final : std::exception {};
+
 class TorchLearner final : public Learner {
  public:
   TorchLearner(const LearnerOptions& options, std::shared_ptr<ImageModel> model, unsigned threads,
@@ -53,6 +57,7 @@ class TorchLearner final : public Learner {
   Result<Marks> train(const Lesson& lesson, double rate) override {
     try {
       model_->train();
+      if (lesson.give_up) remember_statistics();
       optimizer_.zero_grad();
       HEADRACE_TRY(const Marks marks, score(lesson, true));
       if (marks.samples == 0) return marks;
@@ -66,6 +71,9 @@ class TorchLearner final : public Learner {
       }
       optimizer_.step();
       return marks;
+    } catch (const GivenUp&) {
+      bring_statistics_back();
+      return Error(Code::cancelled, "stopped in the middle of a step");
     } catch (const std::exception& problem) {
       return torch_error(problem, "train a batch");
     }
@@ -76,6 +84,8 @@ class TorchLearner final : public Learner {
       const torch::NoGradGuard no_grad;
       model_->eval();
       return score(lesson, false);
+    } catch (const GivenUp&) {
+      return Error(Code::cancelled, "stopped in the middle of a step");
     } catch (const std::exception& problem) {
       return torch_error(problem, "evaluate a batch");
     }
@@ -143,6 +153,21 @@ class TorchLearner final : public Learner {
     return shapes;
   }
 
+  /// The running statistics of the normalisations change on the way forward; nothing else does
+  /// before the optimizer's step.
+  void remember_statistics() {
+    const torch::NoGradGuard no_grad;
+    const auto buffers = model_->buffers();
+    if (statistics_.empty())
+      for (const auto& buffer : buffers) statistics_.push_back(torch::empty_like(buffer));
+    for (std::size_t i = 0; i < buffers.size(); ++i) statistics_[i].copy_(buffers[i]);
+  }
+  void bring_statistics_back() {
+    const torch::NoGradGuard no_grad;
+    auto buffers = model_->buffers();
+    for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].copy_(statistics_[i]);
+  }
+
   /// Convolution weights lie channels-last in memory, as the pictures will: oneDNN is then about
   /// 1.5 times as fast on a processor as with torch's default layout.
   void lay_out_weights() {
@@ -156,6 +181,12 @@ class TorchLearner final : public Learner {
   Result<Marks> score(const Lesson& lesson, bool learn) {
     const auto count = static_cast<std::int64_t>(lesson.classes.size());
     std::array<double, 4> sums{0, 0, static_cast<double>(count), lesson.stop ? 1.0 : 0.0};
+    ImageModel::Between between;
+    if (lesson.give_up) {
+      between = [&lesson] {
+        if (lesson.give_up()) throw GivenUp();
+      };
+    }
     if (count > 0) {
       const Tensor pictures =
           torch::from_blob(lesson.pixels.data(),
@@ -163,7 +194,7 @@ class TorchLearner final : public Learner {
               .contiguous(at::MemoryFormat::ChannelsLast);
       const Tensor classes = torch::tensor(
           at::ArrayRef<std::int64_t>(lesson.classes.data(), lesson.classes.size()), torch::kLong);
-      const Tensor scores = model_->forward(pictures);
+      const Tensor scores = model_->forward(pictures, between);
       const Tensor loss = torch::cross_entropy_loss(scores, classes);
       if (learn) loss.backward();
       sums[0] = loss.item<double>() * static_cast<double>(count);
@@ -206,6 +237,7 @@ class TorchLearner final : public Learner {
   Group& group_;
   std::shared_ptr<ImageModel> model_;
   mutable torch::optim::SGD optimizer_;  // its save is not const
+  std::vector<Tensor> statistics_;       // as they were before the step
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,11 +35,15 @@ struct LearnerOptions {
 };
 
 /// One rank's part of a step; may be empty. `pixels` are [classes.size(), C, H, W] float32, read
-/// in place; `stop` is this rank's wish to end after the step.
+/// in place; `stop` is this rank's wish to end after the step. `give_up` is asked between the
+/// layers, forward and backward: true ends the step there, `cancelled`, as if it had not begun. A
+/// step of large pictures takes many seconds. REQUIRES: no `give_up` where there are several ranks,
+/// of which the others would wait.
 struct Lesson {
   std::span<float> pixels;
   std::span<const std::int64_t> classes;
   bool stop = false;
+  std::function<bool()> give_up;
 };
 
 /// Summed over all ranks.
@@ -60,7 +65,7 @@ class Learner {
   virtual ~Learner() = default;
 
   /// One update by SGD with momentum. `invalid` if the loss is no finite number: what was learnt
-  /// is then lost, but for what was saved.
+  /// is then lost, but for what was saved. `cancelled` if it was given up.
   virtual Result<Marks> train(const Lesson& lesson, double rate) = 0;
   /// Scores without learning.
   virtual Result<Marks> evaluate(const Lesson& lesson) = 0;

@@ -36,7 +36,7 @@ struct Pictures {
       }
     }
   }
-  Lesson lesson() { return {pixels, classes, false}; }
+  Lesson lesson() { return {pixels, classes, false, {}}; }
 };
 
 std::vector<double> train_some(Learner& learner, std::uint64_t first, std::uint64_t count) {
@@ -119,6 +119,38 @@ TEST(Learner, AnEmptyLessonChangesNothing) {
   const auto other = *Learner::make(kOptions, *group);
   train_some(*other, 0, 2);
   EXPECT_EQ(train_some(*other, 2, 2), after);
+}
+
+TEST(Learner, AStepThatIsGivenUpAnywhereIsAsIfItHadNotBegun) {
+  const auto group = single_group();
+  const auto learner = *Learner::make(kOptions, *group);
+  train_some(*learner, 0, 2);
+  Pictures pictures(16, 2);
+  int asked = 0, last = 0;
+  Lesson lesson = pictures.lesson();
+  lesson.give_up = [&] { return ++asked == last; };
+  const std::string before = *learner->save();
+  constexpr int kConvolutions = 1 + 9 * 2;
+  for (last = 1; last <= 2 * kConvolutions; ++last) {
+    asked = 0;
+    const auto given_up = learner->train(lesson, 0.05);
+    ASSERT_FALSE(given_up.ok()) << "asked " << asked << " times";
+    EXPECT_EQ(given_up.error().code(), Code::cancelled);
+    EXPECT_EQ(asked, last) << "and not again";
+    EXPECT_EQ(*learner->save(), before) << "given up at " << last;
+  }
+  asked = 0;
+  EXPECT_TRUE(learner->train(lesson, 0.05).ok());
+  EXPECT_EQ(asked, 2 * kConvolutions) << "after each convolution, and again on the way back";
+
+  const auto other = *Learner::make(kOptions, *group);
+  train_some(*other, 0, 3);
+  EXPECT_EQ(train_some(*other, 3, 2), train_some(*learner, 3, 2));
+
+  for (last = 1; last <= kConvolutions; ++last) {
+    asked = 0;
+    EXPECT_EQ(learner->evaluate(lesson).error().code(), Code::cancelled);
+  }
 }
 
 TEST(Learner, ALossThatIsNoNumberIsAnError) {

@@ -57,7 +57,7 @@ void add_data(CLI::App& app, TrainOptions& options, Words& words) {
   app.add_option("--val-local", options.validation_local, "The validation set's copy")
       ->group(group);
   app.add_option("--keep-dir", data.keep_dir, "The node cache of mode keep")->group(group);
-  app.add_option("--keep-bytes", data.keep_bytes, "Its limit, such as 50G")
+  app.add_option("--keep-size,--keep-bytes", data.keep_bytes, "Its limit, such as 50G")
       ->transform(CLI::AsSizeValue(false))
       ->group(group);
   app.add_flag("--partial-reads", data.loader.partial_reads,

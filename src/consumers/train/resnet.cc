@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <torch/nn/init.h>
 #include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/modulelist.h>
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
@@ -23,9 +24,19 @@ nn::Conv2d conv(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int
       nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
+using Between = ImageModel::Between;
+
+/// Gives x on, once `between` was asked; it is asked again when x's gradient is there.
+Tensor pass(Tensor x, const Between& between) {
+  if (!between) return x;
+  between();
+  if (x.requires_grad()) x.register_hook([&between](const Tensor&) { between(); });
+  return x;
+}
+
 class Block : public nn::Module {
  public:
-  virtual Tensor forward(Tensor x) = 0;
+  virtual Tensor forward(Tensor x, const Between& between) = 0;
 
  protected:
   /// The shortcut is the identity, unless the shape changes: then a 1×1 convolution.
@@ -52,10 +63,9 @@ class BasicBlock final : public Block {
     make_shortcut(in, width, stride);
   }
 
-  Tensor forward(Tensor x) override {
-    Tensor y = bn1_(conv1_(x)).relu_();
-    y = bn2_(conv2_(y));
-    return y.add_(shortcut(x)).relu_();
+  Tensor forward(Tensor x, const Between& between) override {
+    const Tensor y = pass(bn1_(conv1_(x)).relu_(), between);
+    return pass(bn2_(conv2_(y)).add_(shortcut(x)).relu_(), between);
   }
 
  private:
@@ -79,11 +89,10 @@ class Bottleneck final : public Block {
     make_shortcut(in, kExpansion * width, stride);
   }
 
-  Tensor forward(Tensor x) override {
-    Tensor y = bn1_(conv1_(x)).relu_();
-    y = bn2_(conv2_(y)).relu_();
-    y = bn3_(conv3_(y));
-    return y.add_(shortcut(x)).relu_();
+  Tensor forward(Tensor x, const Between& between) override {
+    Tensor y = pass(bn1_(conv1_(x)).relu_(), between);
+    y = pass(bn2_(conv2_(y)).relu_(), between);
+    return pass(bn3_(conv3_(y)).add_(shortcut(x)).relu_(), between);
   }
 
  private:
@@ -113,24 +122,27 @@ class ResNet final : public ImageModel {
     bn1_ = register_module("bn1", nn::BatchNorm2d(layers.width));
     std::int64_t in = layers.width;
     std::int64_t width = layers.width;
+    int stages = 0;
     for (const std::int64_t count : layers.blocks) {
-      nn::Sequential stage;
+      nn::ModuleList stage;
+      const bool is_first = blocks_.empty();
       for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t stride = i == 0 && !stages_.empty() ? 2 : 1;
-        stage->push_back(std::make_shared<BlockType>(in, width, stride));
+        const std::int64_t stride = i == 0 && !is_first ? 2 : 1;
+        blocks_.push_back(std::make_shared<BlockType>(in, width, stride));
+        stage->push_back(blocks_.back());
         in = width * BlockType::kExpansion;
       }
-      stages_.push_back(register_module(fmt::format("layer{}", stages_.size() + 1), stage));
+      register_module(fmt::format("layer{}", ++stages), stage);
       width *= 2;
     }
     fc_ = register_module("fc", nn::Linear(in, shape.classes));
     initialise();
   }
 
-  Tensor forward(Tensor x) override {
-    x = bn1_(conv1_(x)).relu_();
+  Tensor forward(Tensor x, const Between& between) override {
+    x = pass(bn1_(conv1_(x)).relu_(), between);
     if (stem_ == Stem::large) x = torch::max_pool2d(x, 3, 2, 1);
-    for (auto& stage : stages_) x = stage->forward(x);
+    for (auto& block : blocks_) x = block->forward(x, between);
     return fc_(x.mean({2, 3}));
   }
 
@@ -146,7 +158,7 @@ class ResNet final : public ImageModel {
   Stem stem_;
   nn::Conv2d conv1_{nullptr};
   nn::BatchNorm2d bn1_{nullptr};
-  std::vector<nn::Sequential> stages_;
+  std::vector<std::shared_ptr<BlockType>> blocks_;  ///< of all stages
   nn::Linear fc_{nullptr};
 };
 

@@ -10,6 +10,7 @@
 
 #include <torch/nn/module.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,7 +23,10 @@ namespace headrace {
 /// Pictures [n, C, H, W] to class scores [n, classes].
 class ImageModel : public torch::nn::Module {
  public:
-  virtual torch::Tensor forward(torch::Tensor pictures) = 0;
+  /// `between` is called after each convolution but a shortcut's, on the way back too; it may throw
+  /// to end there. Empty: not called. It must live until backward has ended.
+  using Between = std::function<void()>;
+  virtual torch::Tensor forward(torch::Tensor pictures, const Between& between) = 0;
 };
 
 struct ModelShape {

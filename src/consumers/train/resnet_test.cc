@@ -26,13 +26,13 @@ TEST(ResNet, HasAsManyWeightsAsThePublishedModels) {
 
 TEST(ResNet, GivesAScoreAClassForEachPicture) {
   const torch::NoGradGuard no_grad;
-  EXPECT_EQ((*make_model("resnet20", {1, 10}))->forward(torch::rand({5, 1, 28, 28})).sizes(),
+  EXPECT_EQ((*make_model("resnet20", {1, 10}))->forward(torch::rand({5, 1, 28, 28}), {}).sizes(),
             torch::IntArrayRef({5, 10}));
-  EXPECT_EQ((*make_model("resnet20", {3, 7}))->forward(torch::rand({2, 3, 32, 32})).sizes(),
+  EXPECT_EQ((*make_model("resnet20", {3, 7}))->forward(torch::rand({2, 3, 32, 32}), {}).sizes(),
             torch::IntArrayRef({2, 7}));
-  EXPECT_EQ((*make_model("resnet18", {3, 4}))->forward(torch::rand({2, 3, 224, 224})).sizes(),
+  EXPECT_EQ((*make_model("resnet18", {3, 4}))->forward(torch::rand({2, 3, 224, 224}), {}).sizes(),
             torch::IntArrayRef({2, 4}));
-  EXPECT_EQ((*make_model("resnet50", {3, 4}))->forward(torch::rand({2, 3, 64, 96})).sizes(),
+  EXPECT_EQ((*make_model("resnet50", {3, 4}))->forward(torch::rand({2, 3, 64, 96}), {}).sizes(),
             torch::IntArrayRef({2, 4}));
 }
 

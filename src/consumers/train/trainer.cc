@@ -53,6 +53,7 @@ Result<Ended> Trainer::train_epoch(const std::stop_token& stop) {
   const Nanos begun = parts_.clock.now();
   const double before = current.seconds;
   for (;;) {
+    const State here = parts_.train.state();  // counts no step that is given up
     auto batch = parts_.train.next(waits_stop);
     current.seconds = before + to_seconds(parts_.clock.now() - begun);
     if (!batch && batch.error().code() == Code::cancelled) {
@@ -71,14 +72,19 @@ Result<Ended> Trainer::train_epoch(const std::stop_token& stop) {
       break;
     }
     if (!first_batch_) first_batch_ = parts_.clock.now();
-    HEADRACE_TRY(const Ended ended, step(***batch, stop));
+    const auto ended = step(***batch, stop);
+    if (!ended && ended.error().code() == Code::cancelled) {
+      HEADRACE_TRY(save("last.ckpt", here));
+      return Ended::stopped;
+    }
+    if (!ended) return ended.error();
     const std::uint64_t steps = (**batch)->step + 1;
     current.seconds = before + to_seconds(parts_.clock.now() - begun);
     log_speed(steps - 1);
     batch = std::optional<std::unique_ptr<Batch>>();  // gives the memory back before the next wait
     const bool due = options_.checkpoint_every != 0 && steps % options_.checkpoint_every == 0;
-    if (ended == Ended::stopped || due) HEADRACE_TRY(save("last.ckpt"));
-    if (ended == Ended::stopped) return ended;
+    if (*ended == Ended::stopped || due) HEADRACE_TRY(save("last.ckpt"));
+    if (*ended == Ended::stopped) return Ended::stopped;
   }
   parts_.log(
       fmt::format("Epoch[{}] Train-accuracy={:.6f}", current.epoch, current.train_accuracy()));
@@ -94,10 +100,9 @@ Result<Ended> Trainer::step(Batch& batch, const std::stop_token& stop) {
   const double rate =
       options_.schedule.rate(batch.epoch * options_.schedule.updates_per_epoch + batch.step);
   log_rate(batch, rate);
-  HEADRACE_TRY(
-      const Marks marks,
-      parts_.learner.train({floats_of(batch, classes.size()), classes, stop.stop_requested()}, rate)
-          .at(fmt::format("epoch {} step {}", batch.epoch, batch.step)));
+  HEADRACE_TRY(const Marks marks,
+               parts_.learner.train(lesson(batch, classes, stop), rate)
+                   .at(fmt::format("epoch {} step {}", batch.epoch, batch.step)));
   current.train += marks;
   current.train.stop = false;
   if (options_.losses) {
@@ -119,9 +124,13 @@ Result<Ended> Trainer::validate(const std::stop_token& stop) {
     if (!batch) return std::move(batch).error().at("validation");
     if (!*batch) break;
     HEADRACE_TRY(const auto classes, classes_of(***batch).at("validation"));
-    HEADRACE_TRY(const Marks marks, parts_.learner.evaluate({floats_of(***batch, classes.size()),
-                                                             classes, stop.stop_requested()}));
-    sum += marks;
+    auto marks = parts_.learner.evaluate(lesson(***batch, classes, stop));
+    if (!marks && marks.error().code() == Code::cancelled) {
+      HEADRACE_TRY(save("last.ckpt"));
+      return Ended::stopped;
+    }
+    if (!marks) return std::move(marks).error().at("validation");
+    sum += *marks;
     if (!sum.stop) continue;
     HEADRACE_TRY(save("last.ckpt"));
     return Ended::stopped;
@@ -156,9 +165,11 @@ Result<void> Trainer::finish_epoch() {
   return save("last.ckpt");
 }
 
-Result<void> Trainer::save(const std::string& name) {
+Result<void> Trainer::save(const std::string& name) { return save(name, parts_.train.state()); }
+
+Result<void> Trainer::save(const std::string& name, const State& where) {
   if (options_.checkpoint.empty()) return {};
-  HEADRACE_TRY(const auto states, parts_.group.gather(parts_.train.state().to_text()));
+  HEADRACE_TRY(const auto states, parts_.group.gather(where.to_text()));
   if (parts_.group.rank() != 0) return {};
   nlohmann::json meta = options_.job;
   meta["states"] = states;
@@ -172,6 +183,15 @@ Result<void> Trainer::save(const std::string& name) {
   }
   HEADRACE_TRY(checkpoint.archive, parts_.learner.save());
   return write_checkpoint(options_.checkpoint + "/" + name, checkpoint);
+}
+
+/// One rank alone may give a step up; several agree at its end.
+Lesson Trainer::lesson(Batch& batch, std::span<const std::int64_t> classes,
+                       const std::stop_token& stop) const {
+  Lesson lesson{floats_of(batch, classes.size()), classes, stop.stop_requested(), {}};
+  if (parts_.group.world() == 1 && stop.stop_possible())
+    lesson.give_up = [stop] { return stop.stop_requested(); };
+  return lesson;
 }
 
 /// Of the slots that are no padding: padding comes last, and nothing is learnt from it.

@@ -62,7 +62,10 @@ class Trainer {
   Result<Ended> step(Batch& batch, const std::stop_token& stop);
   Result<std::string> sum_digests(const Hash128& share);
   Result<void> finish_epoch();
+  Lesson lesson(Batch& batch, std::span<const std::int64_t> classes,
+                const std::stop_token& stop) const;
   Result<void> save(const std::string& name);
+  Result<void> save(const std::string& name, const State& where);
   Result<std::vector<std::int64_t>> classes_of(const Batch& batch) const;
   void log_speed(std::uint64_t step);
   void log_rate(const Batch& batch, double rate);

@@ -198,6 +198,26 @@ TEST_F(TrainerTest, StoppedAnywhereAndResumedItEndsAsAnUnbrokenRun) {
   EXPECT_GT(attempts, 4);
 }
 
+TEST_F(TrainerTest, AStopDoesNotWaitForTheStep) {
+  std::stop_source stop;
+  const Run stopped = run(
+      1,
+      [&](NumberLoader& train, NumberLoader&) {
+        train.edit = [&](const PixelBatch& batch) {
+          if (batch.step == 2) stop.request_stop();
+        };
+      },
+      stop.get_token(), 0);
+  EXPECT_EQ(*stopped.ended, Ended::stopped);
+  EXPECT_EQ(stopped.progress.current.train.samples, 2 * kBatch) << "the third was given up";
+  std::uint64_t first = kSteps;
+  const Run rest = run(1, [&](NumberLoader& train, NumberLoader&) {
+    train.edit = [&](const PixelBatch& batch) { first = std::min(first, batch.step); };
+  });
+  EXPECT_EQ(*rest.ended, Ended::finished);
+  EXPECT_EQ(first, 2U) << "and is the first of the resumed run";
+}
+
 TEST_F(TrainerTest, KilledAtAnyStepItEndsAsAnUnbrokenRun) {
   const auto unbroken = timeless(run(2).progress);
   fs::remove_all(run_folder());

@@ -169,7 +169,7 @@ class Workers {
     HEADRACE_TRY(give_name(part, path));
     part.whole = true;
     return what_.journal.add(identity(what_.objects.key(part.ordinal), pin),
-                             what_.objects.bytes(part.ordinal));
+                             what_.objects.bytes(part.ordinal), stop_.get_token());
   }
 
   Result<void> give_name(const Part& part, const std::string& path) {

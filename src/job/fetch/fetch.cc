@@ -73,9 +73,10 @@ std::uint64_t space_of(std::uint64_t size, const local::Volume& volume) {
 Result<void> check_first_fetch(const ObjectIndex& objects, const std::string& folder) {
   if (fetching::Journal::is_in(folder)) return {};  // only some may be missing
   HEADRACE_TRY(const auto volume, local::volume_of(folder));
-  std::uint64_t space = 0;
-  for (std::uint64_t i = 0; i < objects.size(); ++i) space += space_of(objects.bytes(i), volume);
-  return local::check_space(volume, space, kMoreSpace);
+  local::Need need{.files = objects.size()};
+  for (std::uint64_t i = 0; i < objects.size(); ++i)
+    need.bytes += space_of(objects.bytes(i), volume);
+  return local::check_space(volume, need, kMoreSpace);
 }
 
 /// Files would replace themselves, or the next listing would find the copies, too.
@@ -123,7 +124,7 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
     space += space_of(size, volume);
   }
   report.fetched_objects = missing.size();
-  HEADRACE_TRY(local::check_space(volume, space, kMoreSpace));
+  HEADRACE_TRY(local::check_space(volume, {space, missing.size()}, kMoreSpace));
   const auto done = fetching::download({.source = source,
                                         .objects = objects,
                                         .missing = missing,
@@ -132,9 +133,7 @@ Result<FetchReport> fetch(Store& source, const std::string& folder, const FetchO
                                         .journal = *journal,
                                         .bytes_total = report.fetched_bytes},
                                        stop);
-  // Whole files count, whatever came later. A disk that has much to write would take longer than
-  // who says stop wants to wait.
-  HEADRACE_TRY(stop.stop_requested() ? journal->leave() : journal->finish());
+  HEADRACE_TRY(journal->finish(stop));  // whole files count, whatever came later
   HEADRACE_TRY(done);
   return report;
 }

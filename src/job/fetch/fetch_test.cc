@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/job/fetch/fetch.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <map>
 #include <sstream>
 
+#include "headrace/base/unique_fd.h"
 #include "headrace/job/fetch/journal.h"
 #include "headrace/job/fetch/names.h"
 #include "headrace/loader/testing/scripted_store.h"
@@ -277,13 +279,36 @@ TEST(FetchVolume, IsNamedWithWhatIsNeededAndWhatIsFree) {
   EXPECT_TRUE(std::filesystem::is_directory(volume->mounted_at));
   EXPECT_GT(volume->block_bytes, 0U);
   const local::Volume small{.mounted_at = "/mnt/small", .free_bytes = 1000};
-  EXPECT_TRUE(local::check_space(small, 1000, "").ok());
-  const auto refused = local::check_space(small, 1001, "take a larger one");
+  EXPECT_TRUE(local::check_space(small, {1000, 1'000'000}, "").ok()) << "files are not counted";
+  const auto refused = local::check_space(small, {1001, 1}, "take a larger one");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), Code::exhausted);
   for (const char* part : {"/mnt/small", "1000", "1001"}) {
     EXPECT_NE(refused.error().to_string().find(part), std::string::npos);
   }
+}
+
+TEST(FetchVolume, ThatHoldsNoMoreFilesIsNamed) {
+  const local::Volume few{.mounted_at = "/mnt/few", .free_bytes = 1000, .free_files = 20};
+  EXPECT_TRUE(local::check_space(few, {1000, 20}, "").ok());
+  const auto refused = local::check_space(few, {1000, 21}, "take a larger one");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::exhausted);
+  for (const char* part : {"/mnt/few", "20 more files", "21"})
+    EXPECT_NE(refused.error().to_string().find(part), std::string::npos) << part;
+}
+
+TEST(FetchVolume, HasWhatWasWrittenOrIsNotWaitedFor) {
+  const TemporaryFolder folder;
+  const UniqueFd fd(::open(folder.string().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_TRUE(local::sync_volume(fd.get(), {}).ok());
+  const auto failed = local::sync_volume(-1, {});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.error().to_string().find("syncfs"), std::string::npos);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto stopped = local::sync_volume(fd.get(), stop.get_token());
+  EXPECT_TRUE(stopped.ok() || stopped.error().code() == Code::cancelled);
 }
 
 TEST(FetchNames, AreRefusedForAReason) {

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "headrace/storage/local/volume.h"
+
 namespace headrace::fetching {
 namespace {
 
@@ -141,7 +143,8 @@ std::string Journal::part_path(std::uint64_t number) const {
   return fmt::format("{}/part-{}", own_folder(folder_), number);
 }
 
-Result<void> Journal::add(const Hash128& identity, std::uint64_t bytes) {
+Result<void> Journal::add(const Hash128& identity, std::uint64_t bytes,
+                          const std::stop_token& stop) {
   std::vector<Hash128> fresh;
   {
     const MutexLock lock(mutex_);
@@ -151,16 +154,19 @@ Result<void> Journal::add(const Hash128& identity, std::uint64_t bytes) {
     waiting_bytes_ = 0;
     fresh = std::exchange(waiting_, {});
   }
-  return write_lines(fresh);
+  return write_lines(std::move(fresh), stop);
 }
 
-Result<void> Journal::finish() {
+Result<void> Journal::finish(const std::stop_token& stop) {
+  if (stop.stop_requested()) return leave();
   std::vector<Hash128> fresh;
   {
     const MutexLock lock(mutex_);
     fresh = std::exchange(waiting_, {});
   }
-  return write_lines(fresh);
+  auto written = write_lines(std::move(fresh), stop);
+  if (!written && stop.stop_requested()) HEADRACE_TRY(leave());
+  return written;
 }
 
 Result<void> Journal::leave() {
@@ -183,9 +189,13 @@ Result<void> Journal::leave() {
   return {};
 }
 
-Result<void> Journal::write_lines(const std::vector<Hash128>& fresh) {
+Result<void> Journal::write_lines(std::vector<Hash128> fresh, const std::stop_token& stop) {
   if (fresh.empty()) return {};
-  if (::syncfs(lines_.get()) != 0) return errno_error(errno, "syncfs").at(folder_);
+  if (auto synced = local::sync_volume(lines_.get(), stop); !synced) {
+    const MutexLock lock(mutex_);
+    waiting_.insert(waiting_.end(), fresh.begin(), fresh.end());
+    return std::move(synced).error().at(folder_);
+  }
   const std::string text = lines_of(fresh);
   const ssize_t written = ::write(lines_.get(), text.data(), text.size());  // one, so in one piece
   if (written == static_cast<ssize_t>(text.size())) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,18 +32,19 @@ class Journal {
   bool has(const Hash128& identity) const;
   /// The object's file, of `bytes`, has its name. Its line is written when it is durable: every so
   /// many files or bytes, and at `finish`.
-  Result<void> add(const Hash128& identity, std::uint64_t bytes);
-  Result<void> finish();
-  /// Instead of `finish`, for who was told to stop: nothing waits for the disk. What is not known
-  /// to be durable is remembered as long as this machine runs, which is as long as memory holds it.
-  Result<void> leave();
+  ///  * cancelled   told to stop while the disk writes
+  Result<void> add(const Hash128& identity, std::uint64_t bytes, const std::stop_token& stop);
+  /// Who is told to stop does not wait for the disk: what is not known to be durable is remembered
+  /// as long as this machine runs, which is as long as memory holds it.
+  Result<void> finish(const std::stop_token& stop);
 
   /// For an object on its way.
   std::string part_path(std::uint64_t number) const;
 
  private:
   Journal(std::string folder, UniqueFd lock, UniqueFd lines, std::vector<Hash128> known);
-  Result<void> write_lines(const std::vector<Hash128>& fresh);
+  Result<void> leave();
+  Result<void> write_lines(std::vector<Hash128> fresh, const std::stop_token& stop);
 
   const std::string folder_;
   const UniqueFd lock_;

@@ -253,7 +253,7 @@ class Conversion {
         if (plan_.set_of(id) == shard.set) least += set_.frame_bytes(SampleId{id});
     }
     HEADRACE_TRY(const auto volume, local::volume_of(options_.folder));
-    return local::check_space(volume, least,
+    return local::check_space(volume, {least, 0},
                               "free space, or write to a folder on a larger volume, or to s3://…");
   }
 

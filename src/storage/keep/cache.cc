@@ -53,11 +53,12 @@ Cache::Cache(std::unique_ptr<Disk> disk, CacheOptions options, Clock& clock)
 
 Result<void> Cache::load() {
   HEADRACE_TRY(refresh());
-  HEADRACE_TRY(const std::uint64_t used, measure());
+  HEADRACE_TRY(const Measured measured, measure());
   HEADRACE_TRY(const DiskSpace space, disk_->space());
+  const std::uint64_t tenth = (space.available + measured.used - measured.promised) / 10;
   const MutexLock lock(mutex_);
-  limit_ = options_.limit != 0 ? options_.limit : (space.available + used) / 10 * 9;
-  used_ = used;
+  limit_ = options_.limit != 0 ? options_.limit : tenth * 9;
+  left_free_ = options_.limit != 0 ? 0 : tenth;
   return {};
 }
 
@@ -283,13 +284,15 @@ void Cache::note_place(const Entry& entry, std::uint32_t number) {
 
 // --- room ---------------------------------------------------------------------------------------
 
-Result<std::uint64_t> Cache::measure() {
+Result<Cache::Measured> Cache::measure() {
   const MutexLock learning(learning_);
   HEADRACE_TRY(const auto listed, disk_->list());
   HEADRACE_TRY(learn(listed));
   std::map<std::string, std::uint64_t> sizes;
   std::uint64_t total = 0;
+  std::uint64_t there = 0;
   for (const DiskEntry& entry : listed) {
+    there += entry.bytes;
     bool counted = false;
     for (const std::string_view suffix : {".log", ".data"}) {
       if (const auto name = name_of(entry.name, suffix)) {
@@ -316,7 +319,7 @@ Result<std::uint64_t> Cache::measure() {
   }
   const MutexLock lock(mutex_);
   used_ = total;
-  return total;
+  return Measured{.used = total, .promised = total - std::min(total, there)};
 }
 
 void Cache::end_segment() {
@@ -329,9 +332,11 @@ Result<bool> Cache::make_segment(std::uint64_t need) {
   end_segment();
   if (clock_.now() < full_until_ && full_pass_ == pass()) return false;
   for (int tries = 0; tries < kTries; ++tries) {
-    HEADRACE_TRY(const std::uint64_t used, measure());
+    HEADRACE_TRY(const Measured measured, measure());
     HEADRACE_TRY(const DiskSpace space, disk_->space());
-    const std::uint64_t room = std::min(limit() - std::min(limit(), used), space.available);
+    const std::uint64_t spoken_for = measured.promised + left_free();
+    const std::uint64_t room = std::min(limit() - std::min(limit(), measured.used),
+                                        space.available - std::min(space.available, spoken_for));
     // Nearly full, segments get smaller, so that little room is lost in those of others.
     const std::uint64_t usual = std::clamp(limit() / kSegments, kSmallestSegment, kLargestSegment);
     const std::uint64_t wanted = std::min(usual, std::max(room / 8, kSmallestSegment));
@@ -351,7 +356,7 @@ Result<bool> Cache::make_segment(std::uint64_t need) {
     HEADRACE_TRY(auto writer, SegmentWriter::create(*disk_, name, options_.store));
     // Whoever made one at the same time sees ours now, as we see theirs: never both go on.
     const auto after = measure();
-    if (!after || *after > limit()) {
+    if (!after || after->used > limit()) {
       writer->undo();
       if (!after) return after.error();
       clock_.sleep_for(std::chrono::milliseconds(1 + (name.salt & 7U)), {});
@@ -469,6 +474,10 @@ std::uint32_t Cache::pass() const {
 std::uint64_t Cache::limit() const {
   const MutexLock lock(mutex_);
   return limit_;
+}
+std::uint64_t Cache::left_free() const {
+  const MutexLock lock(mutex_);
+  return left_free_;
 }
 std::uint64_t Cache::used() const {
   const MutexLock lock(mutex_);

@@ -25,8 +25,10 @@
 namespace headrace::keep {
 
 struct CacheOptions {
-  std::string store;        ///< Store::describe() of what is kept
-  std::uint64_t limit = 0;  ///< of the whole directory; 0: nine tenths of what is free or ours
+  std::string store;  ///< Store::describe() of what is kept
+  /// Of the whole directory. 0: nine tenths of what is free or ours, and what is left free of the
+  /// volume never falls below the last tenth by this cache, whoever else writes there.
+  std::uint64_t limit = 0;
 };
 
 /// Some bytes of a piece, which together with others make a range.
@@ -114,12 +116,16 @@ class Cache {
   void forget(const std::string& stem) HEADRACE_REQUIRES(learning_);
   Result<void> insert(const Segment& segment, std::uint32_t number, const Entry& entry);
 
-  /// Bytes in the directory, with all that its writers may still write.
-  Result<std::uint64_t> measure();
+  struct Measured {
+    std::uint64_t used = 0;      ///< with all that the directory's writers may still write
+    std::uint64_t promised = 0;  ///< of that what is not there yet
+  };
+  Result<Measured> measure();
   Result<bool> make_segment(std::uint64_t need);
   Result<bool> evict_one();
   void tidy(const std::vector<DiskEntry>& listed);
   std::uint32_t pass() const;
+  std::uint64_t left_free() const;
   bool is_unwanted(std::uint32_t number) const;
   void end_segment();
   Result<bool> store_piece(const Item& item, std::uint64_t at, std::uint64_t length);
@@ -144,6 +150,7 @@ class Cache {
   std::uint32_t pass_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::optional<std::pair<Hash128, std::uint64_t>> pass_began_ HEADRACE_GUARDED_BY(mutex_);
   std::uint64_t limit_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t left_free_ HEADRACE_GUARDED_BY(mutex_) = 0;  ///< of the volume, at least
   std::uint64_t used_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::uint64_t damaged_ HEADRACE_GUARDED_BY(mutex_) = 0;
   std::uint64_t stored_ HEADRACE_GUARDED_BY(mutex_) = 0;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/storage/keep/keep_store.h"
 
+#include <algorithm>
+
 #include "headrace/base/cache_folder.h"
 #include "headrace/storage/keep/keep_engine.h"
 #include "headrace/storage/keep/late_disk.h"
+#include "headrace/storage/keep/memory_left.h"
 #include "headrace/storage/keep/shaped_disk.h"
 
 namespace headrace {
@@ -15,7 +18,8 @@ Result<std::unique_ptr<KeepStore>> make_keep_store(Store& base, const KeepOption
   KeepOptions chosen = options;
   if (local.in_memory) {
     // A volume in memory calls all memory free; half of what is left leaves room for the job.
-    if (chosen.limit_bytes == 0) chosen.limit_bytes = keep::memory_left() / 2;
+    if (chosen.limit_bytes == 0)
+      chosen.limit_bytes = std::max<std::uint64_t>(keep::memory_left() / 2, 1);
     context.notices->add(
         "keep-in-memory",
         options.dir + " lies in memory: what is kept there is taken from the job's");

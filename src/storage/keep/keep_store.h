@@ -34,8 +34,9 @@ namespace headrace {
 struct KeepOptions {
   std::string dir;  ///< made if it is missing; must belong to this user alone
   /// The directory never holds more, whoever writes to it, what is being written included.
-  /// 0: nine tenths of what is free there (to this user, by its quota) or kept already; on a volume
-  /// in memory half of the memory that is left (to this control group).
+  /// 0: nine tenths of what is free there (to this user, by its quota) or kept already, and the
+  /// last tenth is left alone, whoever else fills the volume meanwhile; on a volume in memory half
+  /// of the memory that is left (to this control group).
   std::uint64_t limit_bytes = 0;
   unsigned read_threads = 16;  ///< a queue depth, not a core count
   /// Bytes that were delivered and are not on disk yet. When there are more, misses wait for the

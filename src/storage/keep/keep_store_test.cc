@@ -286,6 +286,19 @@ TEST_F(KeepStoreTest, ATruncatedSegmentLosesItsEndOnly) {
   EXPECT_EQ(origin_.reads, 30);
 }
 
+// juicefs#6192: a hole was read as zeros, of the right length.
+TEST_F(KeepStoreTest, AHoleIsNotServedAsZeros) {
+  fill_origin(20);
+  epoch(*open());
+  const auto data = files(".data").at(0);
+  const auto size = std::filesystem::file_size(data);
+  std::filesystem::resize_file(data, 5 * kSize);
+  std::filesystem::resize_file(data, size);
+  auto store = open();
+  EXPECT_EQ(epoch(*store), 5);
+  EXPECT_EQ(store->stats().damaged, 15U);
+}
+
 TEST_F(KeepStoreTest, ATornLogLosesItsEndOnly) {
   fill_origin(20);
   epoch(*open());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headrace/base/human.h"
 #include "headrace/storage/keep/engine.h"
 
 namespace headrace::keep {
@@ -115,11 +116,11 @@ void Engine::keep_items(std::span<const Item> items) {
   full_ = *left_out != 0;
   if (*left_out == 0) return;
   not_kept_ += *left_out;
-  context_.notices->add("keep-full",
-                        fmt::format("the cache in {} is full (its limit is {:.1f} GB, or what its "
-                                    "volume has room for); the rest is read "
-                                    "from the origin each time",
-                                    cache_.describe(), static_cast<double>(cache_.limit()) / 1e9));
+  context_.notices->add(
+      "keep-full",
+      fmt::format("the cache in {} is full (its limit is {}, or what its volume "
+                  "has room for); the rest is read from the origin each time",
+                  cache_.describe(), human_bytes(static_cast<double>(cache_.limit()))));
 }
 
 // --- the watcher ---------------------------------------------------------------------------------

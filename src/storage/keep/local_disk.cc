@@ -14,11 +14,10 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 
 #include "headrace/base/unique_fd.h"
 #include "headrace/base/write_all.h"
-#include "headrace/storage/keep/quota.h"
+#include "headrace/storage/local/quota.h"
 #include "headrace/storage/object_time.h"
 
 namespace headrace::keep {
@@ -160,7 +159,7 @@ class LocalDirectory final : public Disk {
     if (::fstatvfs(fd_.get(), &status) != 0) return failed("statvfs", "");
     return DiskSpace{.total = status.f_blocks * status.f_frsize,
                      .available = std::min<std::uint64_t>(status.f_bavail * status.f_frsize,
-                                                          quota_left(fd_.get()))};
+                                                          local::quota_left(fd_.get()))};
   }
 
  private:
@@ -201,27 +200,6 @@ bool is_network_file_system(long type) {
       0x5346414f,  // AFS
   };
   return std::ranges::find(kKinds, static_cast<std::uint32_t>(type)) != kKinds.end();
-}
-
-std::uint64_t memory_left() {
-  const auto number_in = [](const std::string& file, const std::string& after) {
-    std::ifstream stream(file);
-    std::string word;
-    std::uint64_t value = ~std::uint64_t{0};
-    if (!after.empty()) {
-      while (stream >> word && word != after) {
-      }
-    }
-    stream >> value;  // "max", or no such file: stays unlimited
-    return stream ? value : ~std::uint64_t{0};
-  };
-  constexpr std::uint64_t kKiB = 1024;
-  const std::uint64_t machine = number_in("/proc/meminfo", "MemAvailable:");
-  std::uint64_t left = machine > (~std::uint64_t{0}) / kKiB ? machine : machine * kKiB;
-  const std::uint64_t most = number_in("/sys/fs/cgroup/memory.max", "");
-  const std::uint64_t taken = number_in("/sys/fs/cgroup/memory.current", "");
-  if (most != ~std::uint64_t{0}) left = std::min(left, most - std::min(most, taken));
-  return left;
 }
 
 Result<LocalDisk> open_local_disk(const std::string& dir, bool make) {

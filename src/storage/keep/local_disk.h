@@ -2,7 +2,6 @@
 /// \file The cache's disk as it is: a directory of the local file system. Thread-safe.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,10 +13,6 @@ struct LocalDisk {
   std::unique_ptr<Disk> disk;
   bool in_memory = false;  ///< tmpfs: what is kept there is taken from the job's memory
 };
-
-/// Memory that this process can still take: what the machine has left, and its control group
-/// (version 2) where that allows less.
-std::uint64_t memory_left();
 
 /// By the type that statfs gives: one whose disk is elsewhere.
 bool is_network_file_system(long type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headrace/storage/keep/quota.h"
+#include "headrace/storage/local/quota.h"
 
 #include <linux/quota.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace headrace::keep {
+namespace headrace::local {
 namespace {
 
 std::uint64_t left_of(int fd, int type, unsigned id) {
@@ -29,4 +29,4 @@ std::uint64_t quota_left(int fd) {
   return std::min(left_of(fd, USRQUOTA, ::geteuid()), left_of(fd, GRPQUOTA, status.st_gid));
 }
 
-}  // namespace headrace::keep
+}  // namespace headrace::local

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace headrace::keep {
+namespace headrace::local {
 
 /// Bytes that this user and the directory's group may still write on the volume of the directory
 /// `fd`, by their quotas; the largest number if there are none, or the system does not tell.
@@ -20,4 +20,4 @@ constexpr std::uint64_t quota_left(std::uint64_t hard_blocks, std::uint64_t used
   return limit - (used_bytes < limit ? used_bytes : limit);
 }
 
-}  // namespace headrace::keep
+}  // namespace headrace::local
