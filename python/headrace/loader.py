@@ -404,6 +404,7 @@ class Loader:
         states = [_state_of(one) for one in ([state] if not _is_list(state) else state)]
         resume = states[0] if len(states) == 1 else _headrace.State.merge(states)
         before = None if self._job is None else self._job.state()
+        left_at_last = self._left_at_last
         self.close()
         try:
             self._options.resume = resume
@@ -412,6 +413,7 @@ class Loader:
             self._options.resume = before
             if before is not None:
                 self._open()
+                self._left_at_last = left_at_last
             raise
 
     def close(self) -> None:

@@ -53,6 +53,19 @@ def test_a_loop_left_at_the_last_batch_is_done_with_its_epoch(pictures):
         assert sorted(loader.reports) == [2, 3]
 
 
+def test_a_refused_state_leaves_a_loop_alone_that_was_left_at_its_last_batch(pictures):
+    with headrace.Loader(pictures, 8, seed=6, image_shape=(3, 24, 32)) as other:
+        foreign = other.state_dict()
+    with headrace.Loader(pictures, 8, **SMALL) as loader:
+        for batch in loader:
+            if batch.step + 1 == len(loader):
+                break
+        with pytest.raises(headrace.HeadraceError):
+            loader.load_state_dict(foreign)
+        assert [batch.epoch for batch in loader] == [1] * 5
+        assert sorted(loader.reports) == [0, 1]
+
+
 # apache/mxnet#7708: a reset before the first use, or long after the prefetch, changed what came.
 def test_an_iterator_made_anew_before_or_after_the_prefetch_changes_nothing(pictures):
     with headrace.Loader(pictures, 8, **SMALL) as loader:
