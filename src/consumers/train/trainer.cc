@@ -56,10 +56,7 @@ Result<Ended> Trainer::train_epoch(const std::stop_token& stop) {
     const State here = parts_.train.state();  // counts no step that is given up
     auto batch = parts_.train.next(waits_stop);
     current.seconds = before + to_seconds(parts_.clock.now() - begun);
-    if (!batch && batch.error().code() == Code::cancelled) {
-      HEADRACE_TRY(save("last.ckpt"));
-      return Ended::stopped;
-    }
+    if (!batch && batch.error().code() == Code::cancelled) return stop_at(here);
     if (!batch) return std::move(batch).error();
     if (!*batch) {
       const EpochReport& report = parts_.train.epoch_report();
@@ -73,18 +70,15 @@ Result<Ended> Trainer::train_epoch(const std::stop_token& stop) {
     }
     if (!first_batch_) first_batch_ = parts_.clock.now();
     const auto ended = step(***batch, stop);
-    if (!ended && ended.error().code() == Code::cancelled) {
-      HEADRACE_TRY(save("last.ckpt", here));
-      return Ended::stopped;
-    }
+    if (!ended && ended.error().code() == Code::cancelled) return stop_at(here);
     if (!ended) return ended.error();
     const std::uint64_t steps = (**batch)->step + 1;
     current.seconds = before + to_seconds(parts_.clock.now() - begun);
     log_speed(steps - 1);
     batch = std::optional<std::unique_ptr<Batch>>();  // gives the memory back before the next wait
+    if (*ended == Ended::stopped) return stop_at(parts_.train.state());
     const bool due = options_.checkpoint_every != 0 && steps % options_.checkpoint_every == 0;
-    if (*ended == Ended::stopped || due) HEADRACE_TRY(save("last.ckpt"));
-    if (*ended == Ended::stopped) return Ended::stopped;
+    if (due) HEADRACE_TRY(save("last.ckpt"));
   }
   parts_.log(
       fmt::format("Epoch[{}] Train-accuracy={:.6f}", current.epoch, current.train_accuracy()));
@@ -117,28 +111,26 @@ Result<Ended> Trainer::validate(const std::stop_token& stop) {
   Marks sum;
   for (;;) {
     auto batch = parts_.validation->next(waits_stop);
-    if (!batch && batch.error().code() == Code::cancelled) {
-      HEADRACE_TRY(save("last.ckpt"));
-      return Ended::stopped;
-    }
+    if (!batch && batch.error().code() == Code::cancelled) return stop_at(parts_.train.state());
     if (!batch) return std::move(batch).error().at("validation");
     if (!*batch) break;
     HEADRACE_TRY(const auto classes, classes_of(***batch).at("validation"));
     auto marks = parts_.learner.evaluate(lesson(***batch, classes, stop));
-    if (!marks && marks.error().code() == Code::cancelled) {
-      HEADRACE_TRY(save("last.ckpt"));
-      return Ended::stopped;
-    }
+    if (!marks && marks.error().code() == Code::cancelled) return stop_at(parts_.train.state());
     if (!marks) return std::move(marks).error().at("validation");
     sum += *marks;
-    if (!sum.stop) continue;
-    HEADRACE_TRY(save("last.ckpt"));
-    return Ended::stopped;
+    if (sum.stop) return stop_at(parts_.train.state());
   }
   progress_.current.validation = sum;
   parts_.log(fmt::format("Epoch[{}] Validation-accuracy={:.6f}", progress_.current.epoch,
                          *progress_.current.validation_accuracy()));
   return Ended::finished;
+}
+
+/// The job goes on from there.
+Result<Ended> Trainer::stop_at(const State& where) {
+  HEADRACE_TRY(save("last.ckpt", where));
+  return Ended::stopped;
 }
 
 /// Of all ranks' shares, on rank 0; elsewhere nothing.

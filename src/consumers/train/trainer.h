@@ -61,6 +61,7 @@ class Trainer {
   Result<Ended> validate(const std::stop_token& stop);
   Result<Ended> step(Batch& batch, const std::stop_token& stop);
   Result<std::string> sum_digests(const Hash128& share);
+  Result<Ended> stop_at(const State& where);
   Result<void> finish_epoch();
   Lesson lesson(Batch& batch, std::span<const std::int64_t> classes,
                 const std::stop_token& stop) const;

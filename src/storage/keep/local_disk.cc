@@ -158,8 +158,7 @@ class LocalDirectory final : public Disk {
     struct statvfs status {};
     if (::fstatvfs(fd_.get(), &status) != 0) return failed("statvfs", "");
     return DiskSpace{.total = status.f_blocks * status.f_frsize,
-                     .available = std::min<std::uint64_t>(status.f_bavail * status.f_frsize,
-                                                          local::quota_left(fd_.get()))};
+                     .available = local::writable_bytes(status, fd_.get())};
   }
 
  private:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file What a disk quota leaves to this user. Thread-safe.
+/// \file What a volume and its quotas leave to this user. Thread-safe.
 #pragma once
 
+#include <sys/statvfs.h>
+
+#include <algorithm>
 #include <cstdint>
 
 namespace headrace::local {
@@ -11,7 +14,12 @@ namespace headrace::local {
 /// Quotas of projects are in what statvfs calls available.
 std::uint64_t quota_left(int fd);
 
-/// The same for one quota: its hard limit in blocks of 1 KiB, 0 = none, and what is taken.
+/// Bytes that this user may still write on the volume of the directory `fd`, which `space` is of.
+inline std::uint64_t writable_bytes(const struct statvfs& space, int fd) {
+  return std::min<std::uint64_t>(space.f_bavail * space.f_frsize, quota_left(fd));
+}
+
+/// As above, for one quota: its hard limit in blocks of 1 KiB, 0 = none, and what is taken.
 constexpr std::uint64_t quota_left(std::uint64_t hard_blocks, std::uint64_t used_bytes) {
   constexpr std::uint64_t kBlock = 1024;
   constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -26,6 +26,10 @@ TEST(Quota, IsAskedForWithoutHarmWhereThereIsNone) {
   const UniqueFd fd(::open(folder.string().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   EXPECT_GT(quota_left(fd.get()), 0U);
   EXPECT_EQ(quota_left(-1), ~std::uint64_t{0});
+  struct statvfs space {};
+  space.f_bavail = 3;
+  space.f_frsize = 512;
+  EXPECT_EQ(writable_bytes(space, -1), 1536U) << "what the volume has, where there is no quota";
 }
 
 }  // namespace

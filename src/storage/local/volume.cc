@@ -75,8 +75,7 @@ Result<Volume> volume_of(const std::string& wanted) {
     top = top.parent_path();
   }
   Volume volume{.mounted_at = top.string(),
-                .free_bytes = std::min<std::uint64_t>(space.f_bavail * space.f_frsize,
-                                                      quota_left(opened.get())),
+                .free_bytes = writable_bytes(space, opened.get()),
                 .block_bytes = std::max<std::uint64_t>(space.f_frsize, 1)};
   if (space.f_files != 0) volume.free_files = space.f_favail;  // else it does not count them
   return volume;
