@@ -130,8 +130,15 @@ Result<std::string> Root::key_of(std::string_view reference) const {
 
 Result<list::Row> parse_line(std::string_view line, const std::vector<std::string>& attributes,
                              const Root& root) {
-  const Json json = Json::parse(line, nullptr, false);
+  std::size_t names_in_line = 0;  // of which a parser keeps the last of each
+  const auto count = [&](int depth, Json::parse_event_t event, const Json& /*value*/) {
+    if (depth == 1 && event == Json::parse_event_t::key) ++names_in_line;
+    return true;
+  };
+  const Json json = Json::parse(line, count, false);
   if (!json.is_object()) return Error(Code::invalid, "no JSON object");
+  if (json.size() != names_in_line)
+    return Error(Code::invalid, fmt::format("an attribute stands twice among: {}", names_of(json)));
   HEADRACE_TRY(const auto names,
                attributes.empty() ? find_attributes(json) : pick_attributes(attributes));
   for (const std::string& name : attributes) {

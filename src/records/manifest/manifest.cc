@@ -152,7 +152,8 @@ Result<std::unique_ptr<Dataset>> open_manifest(Store& store, const Context& cont
   HEADRACE_TRY(find_folders(store, "", options.stop, take));
   std::ranges::sort(manifests, {}, &ObjectInfo::key);
   if (manifests.empty())
-    return Error(Code::not_found, fmt::format("no manifest in {}", store.describe()));
+    return Error(Code::not_found, fmt::format("no manifest in {}", store.describe()),
+                 "name the folder in which one stands, or the manifest itself");
   HEADRACE_TRY(const auto head, first_bytes(store, manifests.front(), options.stop));
   if (!manifest::is_array(head.text())) return open_lists(store, context, options, manifests);
   if (manifests.size() > 1) {

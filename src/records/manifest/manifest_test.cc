@@ -85,6 +85,9 @@ TEST(AugmentedManifest, AttributeNamesSayWhatIsMeant) {
   EXPECT_EQ(labels(line, {"b-ref", "y"}), "b: 2");
   EXPECT_EQ(labels(line, {"a-ref", "b-ref", "x"}), "a: 1");
   EXPECT_TRUE(labels(line, {"a-ref", "z"}).starts_with("error: no attribute \"z\""));
+  const char* const twice = R"({"a-ref":"a","x":1,"x":2,"m-metadata":{"x":1,"x":2}})";
+  EXPECT_TRUE(labels(twice).starts_with("error: an attribute stands twice among: a-ref, x, m-"))
+      << labels(twice);
   EXPECT_TRUE(labels(line, {"x", "y"}).starts_with("error: the attribute names have no picture"));
 }
 
