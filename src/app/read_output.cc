@@ -45,12 +45,15 @@ std::string cache_line(const ReadReport& report, const EpochReport& epoch, std::
   if (epoch.in_parts != 0) {
     text += fmt::format("; {} samples read in parts, digests by their blocks", epoch.in_parts);
   }
-  if (report.nodes > 1 && report.shuffle.scheme == Shuffle::Scheme::global) {
+  const Shuffle::Scheme scheme = report.shuffle.scheme;
+  if (report.nodes > 1 &&
+      (scheme == Shuffle::Scheme::global || scheme == Shuffle::Scheme::blocks)) {
     text += fmt::format(
-        "; --shuffle global gives each of {} nodes another 1/{} every epoch,\n{:>12} so at most "
-        "1 - (1 - 1/{})^{} = {:.1f} % were read here before",
-        report.nodes, report.nodes, "", report.nodes, number,
-        100 * share_read_before(report.nodes, number));
+        "; --shuffle {} gives each of {} nodes another 1/{}\n{:>12} every epoch, so on average "
+        "1 - (1 - 1/{})^{} = {:.1f} % were read here before;\n{:>12} --shuffle node leaves each "
+        "node its share",
+        to_string(report.shuffle), report.nodes, report.nodes, "", report.nodes, number,
+        100 * share_read_before(report.nodes, number), "");
   }
   return text + "\n";
 }

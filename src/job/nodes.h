@@ -16,9 +16,9 @@ std::uint64_t nodes_of_launcher(std::uint64_t world);
 /// `JobOptions::nodes`, or those of the shuffle, or as the launcher says, or 1.
 std::uint64_t nodes_of(const JobOptions& options);
 
-/// The share of the `epoch`-th epoch (0 = the first) that a node has read before, if all that was
-/// read is kept: under `global` each node reads another 1 / nodes of the set every epoch, so
-/// 1 - (1 - 1 / nodes)^epoch; 1 - 0^epoch on one node.
+/// The share of the `epoch`-th epoch (0 = the first) that a node has read before, on average and if
+/// all that was read is kept: under `global` and `blocks` each node reads another 1 / nodes of the
+/// set every epoch, so 1 - (1 - 1 / nodes)^epoch; 1 - 0^epoch on one node.
 double share_read_before(std::uint64_t nodes, std::uint64_t epoch);
 
 }  // namespace headrace
