@@ -10,6 +10,7 @@ import boto3
 import pytest
 import sets
 from tree import ROOT
+from volume import available
 
 
 @pytest.fixture(scope="session")
@@ -79,3 +80,20 @@ def labelled_s3(bucket, labelled) -> str:
 @pytest.fixture(scope="session")
 def packed_s3(bucket, packed) -> str:
     return bucket.upload(packed, "packed")
+
+
+@pytest.fixture(scope="session")
+def volumes(tmp_path_factory):
+    """Where this is asked for, support/volume.py can make volumes."""
+    if not available(tmp_path_factory.mktemp("probe")):
+        pytest.skip("needs root and loop devices")
+
+
+@pytest.fixture(scope="session")
+def hang_disk(tmp_path_factory):
+    """The environment of a process whose disk hangs; support/hang_disk.c says by which variables."""
+    library = tmp_path_factory.mktemp("shim") / "hang_disk.so"
+    source = ROOT / "tests/support/hang_disk.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return lambda **variables: {**os.environ, "LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0",
+                                **{name: str(value) for name, value in variables.items()}}

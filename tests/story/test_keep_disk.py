@@ -11,8 +11,7 @@ import time
 import pytest
 import sets
 from cli import HEADRACE, headrace, headrace_json
-from tree import ROOT
-from volume import available, set_quota, volume
+from volume import set_quota, volume
 
 READ = ["--mode", "keep", "--batch", "16", "--threads", "2"]
 
@@ -28,12 +27,6 @@ def wanted(pictures):
     return digests(headrace_json("read", pictures, "--mode", "direct", *READ[2:], "--epochs", "2"))
 
 
-@pytest.fixture(scope="module")
-def volumes(tmp_path_factory):
-    if not available(tmp_path_factory.mktemp("probe")):
-        pytest.skip("needs root and loop devices")
-
-
 def digests(result):
     return [(e["order_digest"], e["set_digest"]) for e in result["epochs"]]
 
@@ -42,29 +35,20 @@ def kinds(result):
     return {notice["kind"]: notice for notice in result["notices"]}
 
 
-@pytest.fixture(scope="module")
-def hanging(tmp_path_factory) -> pathlib.Path:
-    library = tmp_path_factory.mktemp("shim") / "hang_disk.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests/support/hang_disk.c",
-                    "-ldl"], check=True)
-    return library
-
-
 class Hung:
     """A cache whose disk hangs as long as a file is there."""
 
-    def __init__(self, library, folder):
+    def __init__(self, hang_disk, folder):
         self.flag, self.cache = folder / "hangs", folder / "cache"
-        self.env = {**os.environ, "LD_PRELOAD": str(library), "HANG_BELOW": str(self.cache),
-                    "HANG_WHILE": str(self.flag), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        self.env = hang_disk(HANG_BELOW=self.cache, HANG_WHILE=self.flag)
 
     def read(self, uri, *options):
         return headrace_json("read", uri, *READ, "--keep-dir", self.cache, *options, env=self.env)
 
 
 @pytest.fixture
-def hung(hanging, tmp_path) -> Hung:
-    return Hung(hanging, tmp_path)
+def hung(hang_disk, tmp_path) -> Hung:
+    return Hung(hang_disk, tmp_path)
 
 
 # Promise M7: A cache whose disk hangs, fails or fills up stops no job and changes no sample.

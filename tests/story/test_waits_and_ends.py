@@ -9,8 +9,7 @@ import time
 import pytest
 import sets
 from cli import HEADRACE, headrace, headrace_json
-from tree import ROOT
-from volume import available, volume
+from volume import volume
 
 
 @pytest.fixture(scope="module")
@@ -79,17 +78,13 @@ def test_two_of_them_at_once_into_one_set_are_told_apart_from_one_after_a_kill(l
 
 # A disk with much to write takes seconds for a syncfs, and no signal ends the call.
 @pytest.mark.parametrize("when", ["in the middle", "at the end"])
-def test_a_fetch_that_is_stopped_does_not_wait_for_its_disk(when, large, labelled, tmp_path):
+def test_a_fetch_that_is_stopped_does_not_wait_for_its_disk(when, large, labelled, hang_disk, tmp_path):
     source = large if when == "in the middle" else labelled
-    library, hangs, copy = tmp_path / "hang_disk.so", tmp_path / "hangs", tmp_path / "copy"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests/support/hang_disk.c", "-ldl"],
-                   check=True)
-    env = {**os.environ, "LD_PRELOAD": str(library), "HANG_SYNC_WHILE": str(hangs),
-           "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    hangs, copy = tmp_path / "hangs", tmp_path / "copy"
     hangs.touch()
     try:
         fetch = subprocess.Popen([HEADRACE, "fetch", source, copy], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 env=env)
+                                 env=hang_disk(HANG_SYNC_WHILE=hangs))
         while not (tmp_path / "hangs.seen").exists():
             assert fetch.poll() is None, fetch.communicate()
             time.sleep(0.001)
@@ -145,12 +140,6 @@ def test_an_error_is_one_line_whatever_names_hold(tmp_path):
         assert done.returncode == 1
         assert len(done.stderr.splitlines()) == 1 and "\x1b" not in done.stderr, done.stderr
         assert "two\\nlines\\x1b[2J" in done.stderr
-
-
-@pytest.fixture(scope="module")
-def volumes(tmp_path_factory):
-    if not available(tmp_path_factory.mktemp("probe")):
-        pytest.skip("no loop devices here, or not root")
 
 
 @pytest.mark.parametrize("command", [("pack",), ("convert", "--format", "tar")])
