@@ -252,6 +252,43 @@ def litdata(paths, threads, scratch):
                                           num_workers=threads, collate_fn=decoded)
 
 
+def ffcv(paths, threads, scratch):
+    """The pictures' own bytes in its container, which by itself would encode them anew."""
+    import numpy as np
+    from ffcv.fields import RGBImageField
+    from ffcv.fields.rgb_image import IMAGE_MODES, RandomResizedCropRGBImageDecoder
+    from ffcv.loader import Loader, OrderOption
+    from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, ToTensor, ToTorchImage
+    from ffcv.writer import DatasetWriter
+    from PIL import Image
+
+    class AsItIs(RGBImageField):
+        def encode(self, destination, path, malloc):
+            data = np.fromfile(path, np.uint8)
+            with Image.open(path) as picture:
+                destination["width"], destination["height"] = picture.size
+            destination["mode"] = IMAGE_MODES["jpg"]
+            destination["data_ptr"], storage = malloc(data.nbytes)
+            storage[:] = data
+
+    class Paths:
+        def __len__(self):
+            return len(paths)
+
+        def __getitem__(self, index):
+            return (paths[index],)
+
+    DatasetWriter(f"{scratch}/set.beton", {"image": AsItIs()}, num_workers=1).from_indexed_dataset(Paths())
+    yield READY
+    mean, std = (255 * np.array(values) for values in (MEAN, STD))
+    pipeline = [RandomResizedCropRGBImageDecoder((SIDE, SIDE)), RandomHorizontalFlip(),
+                NormalizeImage(mean, std, np.float32), ToTensor(), ToTorchImage(channels_last=False)]
+    loader = Loader(f"{scratch}/set.beton", batch_size=BATCH, num_workers=threads, order=OrderOption.RANDOM,
+                    os_cache=True, drop_last=True, pipelines={"image": pipeline}, custom_fields={"image": RGBImageField})
+    while True:
+        yield from (images for (images,) in loader)
+
+
 PEERS = {  # name: (module that must be there, the loader)
     "torch-dataloader-pillow": ("torch", torch_dataloader),
     "webdataset-pillow": ("webdataset", webdataset),
@@ -263,6 +300,7 @@ PEERS = {  # name: (module that must be there, the loader)
     "mxnet": ("mxnet", mxnet),
     "mosaicml": ("streaming", mosaicml),
     "litdata": ("litdata", litdata),
+    "ffcv": ("ffcv", ffcv),
 }
 
 
@@ -279,11 +317,10 @@ def private_mib(pid):
 
 
 def version_of(module):
-    """As the module says, or the package that brought it: some are named otherwise (tensorflow-cpu, mosaicml-streaming)."""
-    if version := getattr(sys.modules[module], "__version__", None):
-        return version
-    packages = importlib.metadata.packages_distributions().get(module.split(".")[0], ["?"])
-    return next((importlib.metadata.version(p) for p in packages if p != "?"), "?")
+    """Of the package that brought it, whatever its name (tensorflow-cpu, mosaicml-streaming); else as it says."""
+    for package in importlib.metadata.packages_distributions().get(module.split(".")[0], []):
+        return importlib.metadata.version(package)
+    return getattr(sys.modules[module], "__version__", "?")
 
 
 def measure(who, options):
