@@ -6,6 +6,8 @@
 #include <numbers>
 #include <utility>
 
+#include "headrace/decode/resize_weights.h"
+
 namespace headrace {
 
 namespace {
@@ -96,10 +98,17 @@ void ResizeTable::fill(Filter filter, std::uint32_t source, std::uint32_t scaled
                        std::uint32_t begin, std::uint32_t size) {
   first.resize(size);
   count.resize(size);
+  if (has_lanes(filter) && size >= kLeastOutputs && source <= kMostSource)
+    return fill_in_lanes(filter, source, scaled, begin);
+  fill_one_by_one(filter, source, scaled, begin);
+}
+
+void ResizeTable::fill_one_by_one(Filter filter, std::uint32_t source, std::uint32_t scaled,
+                                  std::uint32_t begin) {
   const double radius = radius_of(filter);
   switch (filter) {  // lambdas, so that each filter is compiled into its loop
     case Filter::nearest:
-      return fill_nearest(source, scaled, begin, size);
+      return fill_nearest(source, scaled, begin);
     case Filter::box:
       return fill_filtered([](double x) { return box(x); }, radius, source, scaled, begin);
     case Filter::bilinear:
@@ -111,6 +120,23 @@ void ResizeTable::fill(Filter filter, std::uint32_t source, std::uint32_t scaled
     case Filter::lanczos:
       return fill_filtered([](double x) { return lanczos(x); }, radius, source, scaled, begin);
   }
+}
+
+void ResizeTable::fill_in_lanes(Filter filter, std::uint32_t source, std::uint32_t scaled,
+                                std::uint32_t begin) {
+  const double scale = static_cast<double>(source) / scaled;
+  const double filter_scale = std::max(scale, 1.0);
+  const ResizeGeometry geometry{.scale = scale,
+                                .filter_scale = filter_scale,
+                                .support = radius_of(filter) * filter_scale,
+                                .source = source,
+                                .begin = begin};
+  inputs_in_lanes(geometry, first, count);
+  const std::uint32_t most = std::max(1U, std::ranges::max(count));
+  taps = (most + 3) / 4 * 4;
+  weights.assign(first.size() * taps, 0);
+  scratch_.resize(std::size_t{most} * kLeastOutputs);
+  weights_in_lanes(filter, geometry, first, count, most, kBits, scratch_, taps, weights.data());
 }
 
 // The order of the operations is Pillow's (precompute_coeffs, normalize_coeffs_8bpc): the doubles
@@ -147,13 +173,12 @@ void ResizeTable::fill_filtered(Weight weight, double radius, std::uint32_t sour
 }
 
 // Pillow adds the step again and again, so its rounding errors add up as well: kept.
-void ResizeTable::fill_nearest(std::uint32_t source, std::uint32_t scaled, std::uint32_t begin,
-                               std::uint32_t size) {
+void ResizeTable::fill_nearest(std::uint32_t source, std::uint32_t scaled, std::uint32_t begin) {
   taps = 4;
   weights.assign(first.size() * taps, 0);
   const double step = static_cast<double>(source) / scaled;
   double position = step * 0.5;
-  for (std::uint32_t i = 0; i < begin + size; ++i) {
+  for (std::uint32_t i = 0; i < begin + outputs(); ++i) {
     const double here = std::exchange(position, position + step);
     if (i < begin) continue;
     first[i - begin] = std::min(static_cast<std::uint32_t>(here), source - 1);

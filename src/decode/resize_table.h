@@ -46,8 +46,11 @@ struct ResizeTable {
   }
 
  private:
-  void fill_nearest(std::uint32_t source, std::uint32_t scaled, std::uint32_t begin,
-                    std::uint32_t size);
+  void fill_in_lanes(Filter filter, std::uint32_t source, std::uint32_t scaled,
+                     std::uint32_t begin);
+  void fill_one_by_one(Filter filter, std::uint32_t source, std::uint32_t scaled,
+                       std::uint32_t begin);
+  void fill_nearest(std::uint32_t source, std::uint32_t scaled, std::uint32_t begin);
   template <class Weight>
   void fill_filtered(Weight weight, double radius, std::uint32_t source, std::uint32_t scaled,
                      std::uint32_t begin);
