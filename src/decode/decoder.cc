@@ -69,6 +69,7 @@ struct Decoder::Impl {
 
   RgbSource source;
   Resizer resizer;
+  Stores stores = Stores::cached;
   // For transforms that ask for more; empty and unused otherwise.
   PictureInfo info;
   unsigned orientation = 1;
@@ -91,6 +92,8 @@ Result<Pixels> Decoder::decode(ByteSpan encoded) {
 }
 
 std::span<const std::string> Decoder::warnings() const { return impl_->source.warnings(); }
+
+void Decoder::stream_samples(bool yes) { impl_->stores = yes ? Stores::streamed : Stores::cached; }
 
 std::size_t Decoder::bytes_touched() const { return impl_->source.bytes_touched(); }
 
@@ -167,7 +170,7 @@ Result<void> Decoder::Impl::seen_whole() {
 Result<void> Decoder::Impl::straight(const Transform& transform, const Params& params,
                                      std::span<std::byte> out, const SeekUse& seek) {
   const auto shown = shown_of(transform, params);
-  SampleWriter writer(transform, shown.window, out);
+  SampleWriter writer(transform, shown.window, out, stores);
   if (shown.nothing()) return seen_whole();
   return resized(transform, params, shown.part, params.flip, writer, seek);
 }
@@ -186,7 +189,7 @@ Result<void> Decoder::Impl::over_canvas(const Transform& transform, const Params
   }
   if (params.hls) shift_hls(*params.hls, canvas);
   if (params.jitter) jitter_colours(*params.jitter, canvas);
-  SampleWriter writer(transform, {0, 0, transform.width, transform.height}, out);
+  SampleWriter writer(transform, {0, 0, transform.width, transform.height}, out, stores);
   for (std::uint32_t y = 0; y < transform.height; ++y) writer.row(y, canvas.row(y));
   return {};
 }

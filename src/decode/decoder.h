@@ -88,6 +88,9 @@ class Decoder {
   /// elsewhere is not looked for again. An index that does not fit is as good as none.
   Result<void> decode_into(ByteSpan encoded, const Transform& transform, const SampleKey& key,
                            std::span<std::byte> out, const SeekUse* seek = nullptr);
+  /// From now on: whether decode_into writes past the processor's caches (store.h). The bytes are
+  /// the same, and there when it returns.
+  void stream_samples(bool yes);
   /// Of the last decode_into: how many of the encoded bytes were read, the index included.
   std::size_t bytes_touched() const;
   /// Of the last decode_into, if that was of a JPEG for our own decoder. REQUIRES: its bytes stay

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <span>
 
 #include "headrace/base/digest.h"
 #include "headrace/decode/resize.h"
@@ -275,6 +277,35 @@ TEST_F(SeekIndexes, AreNotMadeOfWhatOnlyTheLibraryDecodes) {
   EXPECT_TRUE(record(picture("jpeg/progressive_420.jpg")).empty());
   EXPECT_TRUE(record(picture("jpeg/scan_bitflip_0.jpg")).empty());
   EXPECT_TRUE(record(picture("png/rgb8.png")).empty());
+}
+
+TEST(Decoder, StreamedSamplesAreTheSame) {
+  const auto bytes = picture("jpeg/baseline_420.jpg");
+  Decoder decoder;
+  for (const auto layout :
+       {Layout::nchw_f32, Layout::nchw_f16, Layout::nchw_bf16, Layout::nchw_u8, Layout::nhwc_u8}) {
+    for (const std::uint32_t width : {48U, 49U}) {  // rows that begin at cache lines, and others
+      for (const float erase : {0.0F, 1.0F}) {
+        auto transform = small(Augment::random_resized_crop, layout);
+        transform.width = width;
+        transform.erase = erase;
+        std::vector<std::byte> cached(transform.sample_bytes());
+        std::vector<std::byte> streamed(transform.sample_bytes() + 64);
+        void* begin = streamed.data();
+        std::size_t room = streamed.size();
+        const std::span out(static_cast<std::byte*>(std::align(64, cached.size(), begin, room)),
+                            cached.size());
+        for (std::uint64_t sample = 0; sample < 10; ++sample) {
+          const SampleKey key{4, 0, sample};
+          decoder.stream_samples(false);
+          ASSERT_TRUE(decoder.decode_into(as_byte_span(bytes), transform, key, cached).ok());
+          decoder.stream_samples(true);
+          ASSERT_TRUE(decoder.decode_into(as_byte_span(bytes), transform, key, out).ok());
+          ASSERT_TRUE(std::ranges::equal(cached, out)) << width << ' ' << sample;
+        }
+      }
+    }
+  }
 }
 
 TEST(Decoder, OwnDecoderAndLibraryGiveTheSamePixels) {

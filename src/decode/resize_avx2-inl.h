@@ -283,8 +283,9 @@ inline void JoinRgb(const PlanarRow& row, std::uint32_t width, std::uint8_t* rgb
   }
 }
 
-inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
-                    float* out) {
+template <bool kStream>
+HWY_INLINE void Floats(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                       float* out) {
   const __m256 scales = _mm256_set1_ps(scale);
   const __m256 biases = _mm256_set1_ps(bias);
   std::size_t x = 0;
@@ -292,9 +293,25 @@ inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, fl
     const __m256i values =
         _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(in + x)));
     const __m256 product = _mm256_mul_ps(_mm256_cvtepi32_ps(values), scales);
-    _mm256_storeu_ps(out + x, _mm256_add_ps(product, biases));
+    const __m256 sum = _mm256_add_ps(product, biases);
+    if constexpr (kStream) {
+      _mm256_stream_ps(out + x, sum);
+    } else {
+      _mm256_storeu_ps(out + x, sum);
+    }
   }
   for (; x < width; ++x) out[x] = static_cast<float>(in[x]) * scale + bias;
+}
+
+inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                    float* out) {
+  Floats<false>(in, width, scale, bias, out);
+}
+
+inline void StreamFloat(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                        float* out) {
+  if (!begins_cache_line(out)) return ToFloat(in, width, scale, bias, out);
+  Floats<true>(in, width, scale, bias, out);
 }
 
 }  // namespace HWY_NAMESPACE

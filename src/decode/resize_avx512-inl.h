@@ -404,8 +404,9 @@ inline void JoinRgb(const PlanarRow& row, std::uint32_t width, std::uint8_t* rgb
   }
 }
 
-inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
-                    float* out) {
+template <bool kStream>
+HWY_INLINE void Floats(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                       float* out) {
   const __m512 scales = _mm512_set1_ps(scale);
   const __m512 biases = _mm512_set1_ps(bias);
   for (std::size_t x = 0; x < width; x += kLanes) {
@@ -413,8 +414,24 @@ inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, fl
     const auto mask = static_cast<__mmask16>(left >= kLanes ? 0xffffU : (1U << left) - 1);
     const __m512i values = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, in + x));
     const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(values), scales);
-    _mm512_mask_storeu_ps(out + x, mask, _mm512_add_ps(product, biases));
+    const __m512 sum = _mm512_add_ps(product, biases);
+    if (kStream && left >= kLanes) {
+      _mm512_stream_ps(out + x, sum);
+    } else {
+      _mm512_mask_storeu_ps(out + x, mask, sum);
+    }
   }
+}
+
+inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                    float* out) {
+  Floats<false>(in, width, scale, bias, out);
+}
+
+inline void StreamFloat(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                        float* out) {
+  if (!begins_cache_line(out)) return ToFloat(in, width, scale, bias, out);
+  Floats<true>(in, width, scale, bias, out);
 }
 
 }  // namespace HWY_NAMESPACE

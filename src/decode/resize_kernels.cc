@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/decode/resize_kernels.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -28,6 +30,7 @@ HWY_EXPORT(RunDown);
 HWY_EXPORT(SplitRgb);
 HWY_EXPORT(JoinRgb);
 HWY_EXPORT(ToFloat);
+HWY_EXPORT(StreamFloat);
 
 void plan_across(const ResizeTable& table, AcrossPlan& plan) {
   plan.table = &table;
@@ -59,6 +62,13 @@ void join_rgb(const PlanarRow& row, std::uint32_t width, std::uint8_t* rgb) {
 void to_float(const std::uint8_t* in, std::uint32_t width, float scale, float bias, float* out) {
   HWY_DYNAMIC_DISPATCH(ToFloat)(in, width, scale, bias, out);
 }
+
+void stream_float(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                  float* out) {
+  HWY_DYNAMIC_DISPATCH(StreamFloat)(in, width, scale, bias, out);
+}
+
+void fence_streams() { hwy::FlushStream(); }
 
 }  // namespace headrace
 #endif

@@ -48,5 +48,12 @@ void join_rgb(const PlanarRow& row, std::uint32_t width, std::uint8_t* rgb);
 
 /// out[i] = in[i] * scale + bias, two roundings.
 void to_float(const std::uint8_t* in, std::uint32_t width, float scale, float bias, float* out);
+/// The same past the processor's caches, where `out` is aligned to 64 bytes: what is written is not
+/// read into them first, and pushes nothing out of them. Others see it after `fence_streams`.
+void stream_float(const std::uint8_t* in, std::uint32_t width, float scale, float bias, float* out);
+void fence_streams();
+inline bool begins_cache_line(const void* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % 64 == 0;
+}
 
 }  // namespace headrace

@@ -64,5 +64,10 @@ inline void ToFloat(const std::uint8_t* in, std::uint32_t width, float scale, fl
   for (std::uint32_t x = 0; x < width; ++x) out[x] = static_cast<float>(in[x]) * scale + bias;
 }
 
+inline void StreamFloat(const std::uint8_t* in, std::uint32_t width, float scale, float bias,
+                        float* out) {
+  ToFloat(in, width, scale, bias, out);
+}
+
 }  // namespace headrace::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

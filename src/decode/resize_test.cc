@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -178,11 +180,20 @@ TEST_P(OnEveryTarget, PlanesAreTheInterleavedPixels) {
 TEST_P(OnEveryTarget, FloatsAreOneProductAndOneSum) {
   for (const std::uint32_t width : {1U, 7U, 8U, 15U, 16U, 17U, 224U, 256U}) {
     const auto in = made_up(width, 1, 4);
-    std::vector<float> out(width);
-    to_float(in.data(), width, 0.0171F, -2.117F, out.data());
+    std::vector<float> wanted(width);
     for (std::size_t x = 0; x < width; ++x) {
       const float product = static_cast<float>(in[x]) * 0.0171F;
-      ASSERT_EQ(out[x], product + -2.117F);
+      wanted[x] = product + -2.117F;
+    }
+    std::vector<float> out(width);
+    to_float(in.data(), width, 0.0171F, -2.117F, out.data());
+    EXPECT_EQ(out, wanted);
+    for (const std::size_t skip : {0U, 1U, 4U, 8U}) {  // from a cache line on, and within one
+      alignas(64) std::array<float, 300> streamed{};
+      stream_float(in.data(), width, 0.0171F, -2.117F, streamed.data() + skip);
+      fence_streams();
+      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), streamed.begin() + skip));
+      EXPECT_EQ(streamed[skip + width], 0) << "nothing behind it is written";
     }
   }
 }

@@ -119,7 +119,7 @@ HWY_INLINE void WeightsOf(const ResizeGeometry& g, std::span<const std::uint32_t
 void Weights(Filter filter, const ResizeGeometry& g, std::span<const std::uint32_t> first,
              std::span<const std::uint32_t> count, std::uint32_t most, int bits,
              std::span<double> scratch, std::uint32_t taps, std::int32_t* weights) {
-  const double one = static_cast<double>(1U << static_cast<unsigned>(bits));
+  const auto one = static_cast<double>(1U << static_cast<unsigned>(bits));
   if (filter == Filter::box) {
     WeightsOf<Box>(g, first, count, most, one, scratch, taps, weights);
   } else if (filter == Filter::bicubic) {

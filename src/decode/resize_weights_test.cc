@@ -39,8 +39,10 @@ Row plain(Filter filter, std::uint32_t source, std::uint32_t scaled, std::uint32
   const double filter_scale = std::max(scale, 1.0);
   const double support = radius(filter) * filter_scale;
   const double center = (output + 0.5) * scale;
+  // NOLINTBEGIN(bugprone-incorrect-roundings): as Pillow rounds
   const auto first = static_cast<std::uint32_t>(std::max(center - support + 0.5, 0.0));
   const auto end = std::min(static_cast<std::uint32_t>(center + support + 0.5), source);
+  // NOLINTEND(bugprone-incorrect-roundings)
   std::vector<double> all;
   double sum = 0;
   for (std::uint32_t i = first; i < end; ++i) {
@@ -58,7 +60,7 @@ Row plain(Filter filter, std::uint32_t source, std::uint32_t scaled, std::uint32
 
 class OnEveryUnit : public testing::Test {
  protected:
-  ~OnEveryUnit() override { hwy::SetSupportedTargetsForTest(0); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
 };
 
 TEST_F(OnEveryUnit, WeightsInLanesAreThoseOfOneByOne) {

@@ -23,8 +23,9 @@ void to_grey(const PlanarRow& row, std::uint32_t from, std::uint32_t width, std:
 
 }  // namespace
 
-SampleWriter::SampleWriter(const Transform& transform, const Box& window, std::span<std::byte> out)
-    : transform_(transform), window_(window), out_(out) {
+SampleWriter::SampleWriter(const Transform& transform, const Box& window, std::span<std::byte> out,
+                           Stores stores)
+    : transform_(transform), window_(window), out_(out), stores_(stores) {
   for (std::size_t c = 0; c < 3; ++c) {
     const double deviation = transform.std[c];
     scale_[c] = static_cast<float>(1.0 / (255.0 * deviation));
@@ -33,13 +34,18 @@ SampleWriter::SampleWriter(const Transform& transform, const Box& window, std::s
   if (window.width < transform.width || window.height < transform.height) clear();
 }
 
+SampleWriter::~SampleWriter() {
+  if (stores_ == Stores::streamed) fence_streams();
+}
+
 void SampleWriter::put(const std::uint8_t* row, std::uint32_t width, std::size_t channel,
                        std::size_t at) {
   const float scale = scale_[channel];
   const float bias = bias_[channel];
   switch (transform_.layout) {
     case Layout::nchw_f32:
-      return to_float(row, width, scale, bias, values<float>(at));
+      return stores_ == Stores::streamed ? stream_float(row, width, scale, bias, values<float>(at))
+                                         : to_float(row, width, scale, bias, values<float>(at));
     case Layout::nchw_f16:
       return to_half(row, width, scale, bias, values<std::uint16_t>(at));
     case Layout::nchw_bf16:

@@ -15,11 +15,19 @@
 
 namespace headrace {
 
+/// Whether a sample goes past the processor's caches, for now in layout nchw_f32 alone: right where
+/// a batch is larger than they are.
+enum class Stores { cached, streamed };
+
 class SampleWriter : public RowSink {
  public:
   /// `window` is where the rows lie in the sample; what is outside stays zero (before the
   /// normalisation). REQUIRES: out.size() == transform.sample_bytes()
-  SampleWriter(const Transform& transform, const Box& window, std::span<std::byte> out);
+  SampleWriter(const Transform& transform, const Box& window, std::span<std::byte> out,
+               Stores stores = Stores::cached);
+  SampleWriter(const SampleWriter&) = delete;
+  SampleWriter& operator=(const SampleWriter&) = delete;
+  ~SampleWriter() override;  ///< what was written can be handed over then
 
   void row(std::uint32_t y, const PlanarRow& row) override;
 
@@ -35,6 +43,7 @@ class SampleWriter : public RowSink {
   const Transform& transform_;
   Box window_;
   std::span<std::byte> out_;
+  Stores stores_;
   std::array<float, 3> scale_{};
   std::array<float, 3> bias_{};
 };

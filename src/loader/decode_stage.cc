@@ -14,6 +14,10 @@
 namespace headrace {
 namespace {
 
+/// Several batches are on their way: from this size of one on they do not wait in a cache for who
+/// takes them, who was measured to gain as well (docs/PERFORMANCE.md).
+constexpr std::size_t kStreamedBatch = std::size_t{8} << 20U;
+
 /// What one look at a sample found wrong.
 struct Trouble {
   Error error;
@@ -40,7 +44,10 @@ Trouble from_decoder(Error error) {
 class DecodeThread {
  public:
   DecodeThread(const DecodeJob& job, std::stop_token stop)
-      : job_(job), stop_(std::move(stop)), decoder_(job.options.limits) {}
+      : job_(job), stop_(std::move(stop)), decoder_(job.options.limits) {
+    decoder_.stream_samples(job.options.batch * job.options.transform.sample_bytes() >=
+                            kStreamedBatch);
+  }
 
   void run() {
     while (const auto task = job_.window.take(stop_)) {
