@@ -317,9 +317,11 @@ def private_mib(pid):
 
 
 def version_of(module):
-    """Of the package that brought it, whatever its name (tensorflow-cpu, mosaicml-streaming); else as it says."""
-    for package in importlib.metadata.packages_distributions().get(module.split(".")[0], []):
-        return importlib.metadata.version(package)
+    """Of the package that brought it, where its name tells (tensorflow-cpu); else as the module says."""
+    top, last = module.split(".")[0], module.split(".")[-1]
+    for package in importlib.metadata.packages_distributions().get(top, []):
+        if last in package:
+            return importlib.metadata.version(package)
     return getattr(sys.modules[module], "__version__", "?")
 
 
