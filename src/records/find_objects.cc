@@ -8,6 +8,7 @@
 #include "headrace/base/mutex.h"
 #include "headrace/records/listing.h"
 #include "headrace/records/parallel.h"
+#include "headrace/storage/ranges.h"
 
 namespace headrace {
 namespace {
@@ -28,9 +29,13 @@ Result<ObjectIndex> find_objects(Store& store, std::size_t count,
   constexpr unsigned kAskers = 16;
   HEADRACE_TRY(auto index, ObjectIndexBuilder::make());
   Mutex mutex;
-  const auto add = [&index, &mutex](std::span<const ObjectInfo> objects) -> Result<void> {
+  bool any_archived = false;  // maybe one that the list does not name
+  const auto add = [&](std::span<const ObjectInfo> objects) -> Result<void> {
     const MutexLock lock(mutex);
-    for (const ObjectInfo& object : objects) HEADRACE_TRY(index.add(object));
+    for (const ObjectInfo& object : objects) {
+      any_archived = any_archived || object.archived;
+      HEADRACE_TRY(index.add(object));
+    }
     return {};
   };
   if (count <= kAskOneByOne) {
@@ -46,7 +51,16 @@ Result<ObjectIndex> find_objects(Store& store, std::size_t count,
     const std::string folder = common_folder(key_at(0), key_at(count - 1));
     HEADRACE_TRY(list_below(store, folder, kListers, stop, add));
   }
-  return index.finish();
+  HEADRACE_TRY(auto found, index.finish());
+  for (std::size_t i = 0; any_archived && i < count; ++i) {
+    const auto ordinal = found.find(key_at(i));
+    if (ordinal && found.archived(*ordinal)) {
+      return Error(Code::invalid, "the object is archived and cannot be read",
+                   "restore it first, or leave it out of the list")
+          .at(object_place(store.describe(), key_at(i)));
+    }
+  }
+  return found;
 }
 
 }  // namespace headrace

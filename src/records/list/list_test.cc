@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headrace/records/list/rows.h"
+#include "headrace/storage/forwarding_store.h"
 #include "headrace/storage/local/local_store.h"
 #include "headrace/storage/memory/memory_store.h"
 
@@ -79,6 +80,52 @@ TEST_F(ListTest, LstErrorsHaveLineAndField) {
 TEST_F(ListTest, MissingObjectIsNamedWithItsLine) {
   const auto found = open(store_, "a.lst", "0\t0\tcat/1.jpg\n1\t0\tcat/3.jpg\n");
   EXPECT_THAT(found.error, HasSubstr("a.lst, line 2: s3://b/p/cat/3.jpg: no such object"));
+}
+
+/// Of S3: "cat/2.jpg" lies in an archive.
+class Archive final : public ForwardingStore<> {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<ObjectInfo> head(const std::string& key, const std::stop_token& stop) override {
+    HEADRACE_TRY(auto object, below().head(key, stop));
+    object.archived = key == "cat/2.jpg";
+    return object;
+  }
+  Result<void> list(const ListRequest& request, const std::stop_token& stop,
+                    const std::function<Result<bool>(ListPage&&)>& sink) override {
+    return below().list(request, stop, [&sink](ListPage&& page) {
+      for (auto& object : page.objects) object.archived = object.key == "cat/2.jpg";
+      return sink(std::move(page));
+    });
+  }
+};
+
+TEST_F(ListTest, AnArchivedObjectIsAnErrorBeforeAnythingIsRead) {
+  Archive archive(store_);
+  // Few are asked for one by one, many are listed: with what the list does not name.
+  for (const int more : {0, 1000}) {
+    std::string others;
+    std::string names;
+    for (int i = 0; i < more; ++i) {
+      const std::string key = fmt::format("cat/{}.jpg", 10 + i);
+      ASSERT_TRUE(put(store_, key, as_byte_span(key), {}));
+      others += fmt::format("{}\t0\t{}\n", i, key);
+      names += fmt::format(",\"{}\"", key);
+    }
+    const auto open_list = [&](const std::string& name, const std::string& text) {
+      EXPECT_TRUE(put(store_, name, as_byte_span(text), {}));
+      const auto set = open_dataset(archive, {}, {.list = name});
+      return set ? "" : set.error().to_string();
+    };
+    EXPECT_EQ(open_list("a.lst", "0\t0\tcat/1.jpg\n" + others), "");
+    for (const auto& error : {open_list("a.lst", "0\t0\tcat/1.jpg\n1\t0\tcat/2.jpg\n" + others),
+                              open_list("a.manifest",
+                                        "[{\"prefix\":\"s3://b/p/\"},\"cat/1.jpg\","
+                                        "\"cat/2.jpg\"" +
+                                            names + "]")}) {
+      EXPECT_THAT(error, HasSubstr("s3://b/p/cat/2.jpg: the object is archived"));
+    }
+  }
 }
 
 TEST_F(ListTest, MissingListIsNotFound) {

@@ -33,6 +33,14 @@ bool in_page_cache(int fd, const ByteRange& range) {
   return !told || std::ranges::all_of(pages, [](unsigned char each) { return (each & 1U) != 0; });
 }
 
+void drop_from_page_cache(int fd, const ByteRange& range) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = range.offset / page * page;
+  const std::uint64_t end = (range.offset + range.length + page - 1) / page * page;
+  std::ignore = ::posix_fadvise(fd, static_cast<off_t>(begin), static_cast<off_t>(end - begin),
+                                POSIX_FADV_DONTNEED);
+}
+
 std::uint64_t Reads::memory_of_machine() {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -84,13 +92,14 @@ Result<std::optional<Bytes>> Reads::past_cache(int fd, const ByteRange& range,
 }
 
 Result<Bytes> Reads::read(int fd, const ByteRange& range, bool fresh, const std::stop_token& stop) {
-  if (pays(range.length) && (fresh || !in_page_cache(fd, range))) {
+  // What must be fresh may be damaged in the system's cache only: that is dropped, for those who
+  // read after us, and not asked, since not all of it can be dropped.
+  fresh = fresh && range.length != 0;
+  if (fresh) drop_from_page_cache(fd, range);
+  const bool past_it = (pays(range.length) && !in_page_cache(fd, range)) || fresh;
+  if (past_it && possible()) {
     HEADRACE_TRY(auto past, past_cache(fd, range, stop));
     if (past) return *std::move(past);
-  }
-  if (fresh) {  // they may be damaged in the system's cache only: drop what it holds
-    std::ignore = ::posix_fadvise(fd, static_cast<off_t>(range.offset),
-                                  static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);
   }
   HEADRACE_TRY(Buffer buffer, allocate(range.length));
   HEADRACE_TRY(const auto got, read_some(fd, buffer.span(), range.offset, stop));

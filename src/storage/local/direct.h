@@ -23,6 +23,12 @@ namespace headrace::local {
 /// REQUIRES: a range of at least a byte
 bool in_page_cache(int fd, const ByteRange& range);
 
+/// All pages that hold a byte of the range: the first and the last too, which the kernel would
+/// leave if it were told of the range alone. What some process maps stays, and what the kernel
+/// keeps together with more than the range.
+/// REQUIRES: a range of at least a byte
+void drop_from_page_cache(int fd, const ByteRange& range);
+
 class Reads {
  public:
   /// Of that memory, in bytes.
@@ -30,7 +36,8 @@ class Reads {
 
   explicit Reads(std::uint64_t direct_after) : left_(direct_after) {}
 
-  /// The bytes of the range; fewer only where the file ends. `fresh`: not from the page cache.
+  /// The bytes of the range; fewer only where the file ends. `fresh`: not from the page cache,
+  /// however few they are.
   Result<Bytes> read(int fd, const ByteRange& range, bool fresh, const std::stop_token& stop);
 
   /// False once a file system has refused O_DIRECT.

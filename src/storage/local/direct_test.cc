@@ -101,6 +101,29 @@ TEST_F(DirectReads, WhatTheCacheHoldsIsExactToo) {
   EXPECT_EQ(read(reads, 0, 100'000, true), text_.substr(0, 100'000)) << "or it must be fresh";
 }
 
+// Records are shorter than pages, and share them: the kernel drops none that is told of in part.
+TEST_F(DirectReads, WhatMustBeFreshIsNotTakenFromThePageCacheHoweverShort) {
+  if (cached(0)) GTEST_SKIP() << "this file system keeps its pages";
+  ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);  // page by page: none hangs on others
+  Reads reads(std::numeric_limits<std::uint64_t>::max());
+  for (const std::uint64_t offset : {0U, 4000U, 5000U, 8191U, 12'288U}) {
+    for (const std::uint64_t length : {1U, 10U, 200U, 5000U}) {
+      read(reads, 0, 100'000);
+      drop_from_page_cache(fd_.get(), {offset, length});
+      EXPECT_FALSE(cached(offset)) << offset << " " << length;
+      EXPECT_FALSE(cached(offset + length - 1)) << offset << " " << length;
+      read(reads, 0, 100'000);
+      EXPECT_TRUE(cached(offset));
+      EXPECT_EQ(read(reads, offset, length, true), text_.substr(offset, length));
+      if (reads.possible()) {
+        EXPECT_FALSE(cached(offset)) << "read past it, too";
+      }
+    }
+  }
+  EXPECT_EQ(read(reads, 0, 0, true), "");
+  EXPECT_EQ(read(reads, text_.size() - 10, 10, true), text_.substr(text_.size() - 10));
+}
+
 TEST_F(DirectReads, AStopIsHeeded) {
   Reads reads(0);
   std::stop_source stop;

@@ -184,6 +184,7 @@ TEST_F(Obtaining, AContainerIsAskedWithItsTokenFile) {
                                                      : HttpAnswer{.status = 403};
   });
   variables_["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = url_ + "/v1/credentials?id=1";
+  variables_["http_proxy"] = "http://127.0.0.1:1";  // which cannot reach what is on this machine
   EXPECT_THAT(error(), HasSubstr("AWS_CONTAINER_AUTHORIZATION_TOKEN"));
   variables_["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = write("t", "abc\n");
   const auto got = get();
@@ -208,6 +209,7 @@ TEST_F(Obtaining, AnInstanceIsAskedByTokenForItsRolesKeys) {
     return {.body = json_answer("ASIA4")};
   });
   variables_["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = url_ + "/";
+  variables_["http_proxy"] = "http://127.0.0.1:1";
   EXPECT_TRUE(get()->unsigned_mode());  // it is disabled
   EXPECT_EQ(asked(), 0U);
   variables_["AWS_EC2_METADATA_DISABLED"] = "false";

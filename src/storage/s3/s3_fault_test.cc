@@ -306,6 +306,9 @@ TEST_F(S3Faults, TheBucketsRegionIsFollowedOnce) {
   ASSERT_TRUE(read_now(*store_, {.key = "a"}).ok());
   EXPECT_EQ(server_->seen().size(), 3U);
   EXPECT_THAT(server_->seen()[1].headers.at("authorization"), HasSubstr("/eu-north-1/s3/"));
+  open({.region = "eu-north-1"});
+  ASSERT_TRUE(store_->head("a", {}).ok()) << "of a HEAD the redirect has no body";
+  EXPECT_EQ(server_->seen().size(), 2U);
 }
 
 TEST_F(S3Faults, ARegionInTheErrorIsFollowedToo) {
@@ -460,6 +463,26 @@ TEST_F(S3Faults, RestoredObjectsAreNot) {
     right.headers.emplace_back("x-amz-restore", "ongoing-request=\"false\", expiry-date=\"x\"");
   });
   EXPECT_FALSE(store_->head("a", {})->archived);
+  // A list tells if it is asked: it is of AWS only, since another server may not know the header.
+  constexpr std::string_view kAsked = "x-amz-optional-object-attributes";
+  EXPECT_TRUE(list_all(*store_, "", {})->front().archived);
+  EXPECT_THAT(server_->seen().back().headers, Not(Contains(Key(kAsked))));
+  open({.storage_class = "GLACIER"}, [this](S3Options& options) {
+    options.settings->proxies.http = server_->endpoint();
+    options.settings->endpoint = "http://s3.r1.amazonaws.com";
+  });
+  for (const char* in_progress : {"", "true", "false"}) {
+    server_->plan([&](const S3Seen& request, HttpAnswer& right) {
+      if (!request.headers.contains(std::string(kAsked)) || *in_progress == '\0') return;
+      right.body.insert(right.body.find("</Contents>"),
+                        "<RestoreStatus><IsRestoreInProgress>" + std::string(in_progress) +
+                            "</IsRestoreInProgress></RestoreStatus>");
+    });
+    const auto listed = list_all(*store_, "", {});
+    ASSERT_TRUE(listed.ok()) << listed.error().to_string();
+    EXPECT_EQ(listed->front().archived, std::string_view(in_progress) != "false") << in_progress;
+    EXPECT_THAT(server_->seen().back().headers.at("authorization"), HasSubstr(kAsked));
+  }
 }
 
 TEST_F(S3Faults, AnUploadSurvivesThrottlingOfEachStep) {

@@ -286,6 +286,12 @@ TEST_F(S3Servers, KeysThatExpireWhileItReadsAreGotAnewAndTheRequestIsMadeAgain) 
   ASSERT_TRUE(listed.ok()) << listed.error().to_string();
   EXPECT_EQ(listed->size(), 2U);
   EXPECT_THAT(server_->seen().back().headers.at("authorization"), HasSubstr("AKIA3/"));
+  int first_pages = 0;
+  for (const auto& seen : server_->seen()) {
+    const bool is_list = seen.query.contains("list-type");
+    first_pages += is_list && !seen.query.contains("continuation-token") ? 1 : 0;
+  }
+  EXPECT_EQ(first_pages, 1) << "it goes on from the page that was refused";
 }
 
 // Nodes of one job that were turned away together do not come back together.

@@ -13,12 +13,15 @@
 namespace headrace {
 namespace {
 
+bool is_archive(std::string_view storage_class) {
+  return storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
+}
+
 /// `archive_status` is told by HEAD alone: of Intelligent-Tiering, a list does not say.
-bool is_archived(std::string_view storage_class, std::string_view archive_status,
-                 std::string_view restore) {
-  const bool cold = storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE" ||
-                    archive_status == "ARCHIVE_ACCESS" || archive_status == "DEEP_ARCHIVE_ACCESS";
-  return cold && restore.find("ongoing-request=\"false\"") == std::string_view::npos;
+bool is_archived(const s3::Answer& head) {
+  const bool cold = is_archive(head.storage_class) || head.archive_status == "ARCHIVE_ACCESS" ||
+                    head.archive_status == "DEEP_ARCHIVE_ACCESS";
+  return cold && head.restore.find("ongoing-request=\"false\"") == std::string::npos;
 }
 
 class S3Store final : public Store, public NearLister {
@@ -38,7 +41,7 @@ class S3Store final : public Store, public NearLister {
                      {.method = http::Method::head, .key = prefix_ + key, .place = place}, stop));
     if (!answer.length) return Error(Code::corrupt, "the server tells no size").at(place);
     ObjectInfo info{.key = key, .size = *answer.length, .pin = answer.pin(*answer.length)};
-    info.archived = is_archived(answer.storage_class, answer.archive_status, answer.restore);
+    info.archived = is_archived(answer);
     if (info.pin.weak()) service_->notice_weak_pin(place);
     return info;
   }
@@ -158,10 +161,13 @@ class S3Store final : public Store, public NearLister {
     if (!from.empty()) ask.query.emplace_back(v1 ? "marker" : "continuation-token", from);
     if (from.empty() && !near.empty())
       ask.query.emplace_back(v1 ? "marker" : "start-after", prefix_ + near);
+    // What was restored keeps the class of the archive it lies in. Others need not know the header.
+    const bool aws = service_->identity()->endpoint.aws;
+    if (aws) ask.headers.emplace_back("x-amz-optional-object-attributes", "RestoreStatus");
     if (v1) return ask;
     ask.query.emplace_back("list-type", "2");
     // Only where lists are in the order of bytes; elsewhere it would leave keys out.
-    if (!request.start_after.empty() && near.empty() && service_->identity()->endpoint.aws)
+    if (!request.start_after.empty() && near.empty() && aws)
       ask.query.emplace_back("start-after", prefix_ + request.start_after);
     return ask;
   }
@@ -184,7 +190,7 @@ class S3Store final : public Store, public NearLister {
       }
       object.pin = {
           .etag = std::move(listed.etag), .modified_ns = listed.modified_ns, .size = listed.size};
-      object.archived = is_archived(listed.storage_class, "", "");
+      object.archived = is_archive(listed.storage_class) && !listed.restored;
       if (object.pin.weak()) service_->notice_weak_pin(object_place(name_, object.key));
       page.objects.push_back(std::move(object));
     }

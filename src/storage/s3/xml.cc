@@ -49,6 +49,9 @@ Result<ListedObject> parse_object(const pugi::xml_node& node, bool encoded) {
   object.etag = with_quotes(node.child_value("ETag"));
   object.modified_ns = object_time(parse_iso_date(node.child_value("LastModified")));
   object.storage_class = node.child_value("StorageClass");
+  // Of what was never restored there is no status.
+  object.restored =
+      std::string_view(node.child("RestoreStatus").child_value("IsRestoreInProgress")) == "false";
   return object;
 }
 

@@ -17,6 +17,7 @@ struct ListedObject {
   std::string etag;              ///< quotes included
   std::int64_t modified_ns = 0;  ///< whole seconds since 1970; 0 = unknown
   std::string storage_class;     ///< "STANDARD", "GLACIER", …; may be empty
+  bool restored = false;         ///< from the archive, for some days; told only if asked for
 };
 
 struct ListAnswer {
