@@ -53,9 +53,12 @@ class StoreSource final : public ByteSource {
       const auto length = std::min(options_.piece_bytes, object_.size - asked_);
       auto promise = std::make_shared<std::promise<Result<ReadResult>>>();
       answers_.push_back(promise->get_future());
-      store_.read(
-          {.key = object_.key, .range = {asked_, length}, .pin = object_.pin, .stop = stop_},
-          [promise](Result<ReadResult> result) { promise->set_value(std::move(result)); });
+      store_.read({.key = object_.key,
+                   .range = {asked_, length},
+                   .pin = object_.pin,
+                   .fresh = options_.fresh,
+                   .stop = stop_},
+                  [promise](Result<ReadResult> result) { promise->set_value(std::move(result)); });
       asked_ += length;
     }
   }

@@ -45,6 +45,7 @@ struct StoreSourceOptions {
   std::uint64_t piece_bytes = 1U << 20U;
   unsigned ahead = 3;                           ///< pieces asked for before they are needed
   std::atomic<std::uint64_t>* count = nullptr;  ///< of what was read; may be null
+  bool fresh = false;                           ///< past every cache
 };
 
 /// Reads an object by ranges, several at a time. The store must outlive the source.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/records/scan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -25,7 +27,8 @@ Result<Walk> walk(Store& store, const ObjectInfo& object, const Framing& framing
                   const std::stop_token& stop) {
   HEADRACE_TRY(auto frames, ShardFrames::make());
   const auto source = make_store_source(
-      store, object, {.begin = begin, .ahead_end = until, .count = options.count}, stop);
+      store, object,
+      {.begin = begin, .ahead_end = until, .count = options.count, .fresh = options.fresh}, stop);
   Window window(*source, begin);
   std::uint64_t at = begin;
   if (search) {
@@ -79,12 +82,55 @@ Result<ShardFrames> scan_file(Store& store, const ObjectInfo& object, const Fram
   return all;
 }
 
+/// False if one of them is another one, or none, when it is read past every cache.
+Result<bool> is_found_again(Store& store, const ObjectInfo& object, const Framing& framing,
+                            const std::vector<Damage>& all, const std::stop_token& stop) {
+  constexpr std::uint64_t kPiece = 64U << 10U;  // most are short
+  for (const Damage& one : all) {
+    const auto source = make_store_source(
+        store, object,
+        {.begin = one.begin, .ahead_end = one.end, .piece_bytes = kPiece, .fresh = true}, stop);
+    Window window(*source, one.begin);
+    HEADRACE_TRY(const auto found, framing.step(window, one.begin, false));
+    if (found.kind != Step::Kind::damage ||
+        Damage{.begin = found.begin, .end = found.end, .why = found.why} != one) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<ShardFrames> scan(Store& store, const ObjectInfo& object, const Framing& framing,
                          const ScanOptions& options, const std::stop_token& stop) {
   return scan_file(store, object, framing, options, stop)
       .at(object_place(store.describe(), object.key));
+}
+
+Result<ShardFrames> scan_surely(Store& store, const ObjectInfo& object, const Framing& framing,
+                                const ScanOptions& options, Notices& notices,
+                                const std::stop_token& stop) {
+  HEADRACE_TRY(auto first, scan(store, object, framing, options, stop));
+  const std::string place = object_place(store.describe(), object.key);
+  auto again = is_found_again(store, object, framing, first.damage(), stop);
+  if (!again) return std::move(again).error().at(place);
+  if (*again) return first;
+  ScanOptions past_caches = options;
+  past_caches.count = nullptr;  // whoever waits was told one reading
+  past_caches.fresh = true;
+  HEADRACE_TRY(auto second, scan(store, object, framing, past_caches, stop));
+  if (second.damage() != first.damage())
+    note_read_again(notices, fmt::format("{} @ {}", place, first.damage().front().begin),
+                    first.damage().front().why);
+  return second;
+}
+
+void note_read_again(Notices& notices, const std::string& place, std::string_view why) {
+  notices.add("read-again", fmt::format("{} was damaged when it was read first ({}) and was not "
+                                        "when it was read again past the caches: this machine's "
+                                        "memory or disk may be failing",
+                                        place, why));
 }
 
 }  // namespace headrace

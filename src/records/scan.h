@@ -11,7 +11,10 @@
 #include <atomic>
 #include <cstdint>
 #include <stop_token>
+#include <string>
+#include <string_view>
 
+#include "headrace/base/notices.h"
 #include "headrace/records/shard_index.h"
 #include "headrace/records/step.h"
 #include "headrace/storage/store.h"
@@ -22,9 +25,19 @@ struct ScanOptions {
   unsigned threads = 8;
   std::uint64_t stretch_bytes = 64U << 20U;     ///< at least; a multiple of 4
   std::atomic<std::uint64_t>* count = nullptr;  ///< of bytes that were read; may be null
+  bool fresh = false;                           ///< past every cache
 };
 
 Result<ShardFrames> scan(Store& store, const ObjectInfo& object, const Framing& framing,
                          const ScanOptions& options, const std::stop_token& stop);
+
+/// The same; but what looks damaged is read once more, past every cache, before it is called so: an
+/// index that is kept would call it damaged for ever. Notice: "read-again", if it was not.
+Result<ShardFrames> scan_surely(Store& store, const ObjectInfo& object, const Framing& framing,
+                                const ScanOptions& options, Notices& notices,
+                                const std::stop_token& stop);
+
+/// The notice: `place` was damaged when it was read first, and was not past the caches.
+void note_read_again(Notices& notices, const std::string& place, std::string_view why);
 
 }  // namespace headrace

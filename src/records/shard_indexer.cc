@@ -57,8 +57,9 @@ class Indexer {
       }
     }
     HEADRACE_TRY(auto frames,
-                 scan(store_, shard, indexing_.framing,
-                      {.threads = threads_, .count = read_bytes(options_.scanning)}, stop));
+                 scan_surely(store_, shard, indexing_.framing,
+                             {.threads = threads_, .count = read_bytes(options_.scanning)},
+                             *context_.notices, stop));
     if (indexing_.check_end) HEADRACE_TRY(indexing_.check_end(store_, shard, stop, frames));
     note(shard, frames);
     keep(shard, frames);

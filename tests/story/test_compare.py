@@ -83,10 +83,13 @@ def test_a_recommendation_has_reasons_with_figures(compared):
         assert any(sentence.startswith(criterion) for sentence in advice["because"])
 
 
-def test_a_local_copy_that_differs_fails_loudly(labelled, labelled_s3, s3_environment, tmp_path):
+@pytest.mark.parametrize("what", ["another picture", "one less"])
+def test_a_local_copy_that_differs_fails_loudly(what, labelled, labelled_s3, s3_environment, tmp_path):
     other = shutil.copytree(labelled, tmp_path / "other")
     victim = next(other.rglob("*.jpg"))
-    victim.write_bytes(sets.picture(999))
+    victim.unlink()
+    if what == "another picture":
+        victim.write_bytes(sets.picture(999))
     done = headrace("compare", labelled_s3, "--local", other, "--modes", "direct,stream", *FAST,
                     "--json", env=s3_environment)
     assert done.returncode == 1

@@ -278,6 +278,11 @@ TEST(FetchVolume, IsNamedWithWhatIsNeededAndWhatIsFree) {
   ASSERT_TRUE(volume.ok());
   EXPECT_TRUE(std::filesystem::is_directory(volume->mounted_at));
   EXPECT_GT(volume->block_bytes, 0U);
+  struct statvfs uncounted {};
+  ASSERT_EQ(::statvfs("/proc", &uncounted), 0);
+  if (uncounted.f_files == 0) {
+    EXPECT_EQ(local::volume_of("/proc")->free_files, local::Volume{}.free_files);
+  }
   const local::Volume small{.mounted_at = "/mnt/small", .free_bytes = 1000};
   EXPECT_TRUE(local::check_space(small, {1000, 1'000'000}, "").ok()) << "files are not counted";
   const auto refused = local::check_space(small, {1001, 1}, "take a larger one");

@@ -35,10 +35,10 @@ std::optional<SeekTable> SeekTables::find(const std::string& key) const {
 
 Result<CompressedShard> index_compressed(Store& store, const ObjectInfo& shard,
                                          Compression compression, const std::stop_token& stop,
-                                         std::atomic<std::uint64_t>* count) {
+                                         std::atomic<std::uint64_t>* count, bool fresh) {
   HEADRACE_TRY(auto frames, ShardFrames::make());
   SeekTableBuilder builder;
-  const auto file = make_store_source(store, shard, {.count = count}, stop);
+  const auto file = make_store_source(store, shard, {.count = count, .fresh = fresh}, stop);
   InflateSource stream(*file, compression, &builder);
   Window window(stream);
   std::uint64_t at = 0;

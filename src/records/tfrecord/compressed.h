@@ -48,9 +48,11 @@ struct CompressedShard {
 
 /// Inflates the shard from its first byte to its last. A stream that is cut off or damaged is
 /// damage at its end, as far as it could be inflated. `count`: bytes of the file that were read.
+/// `fresh`: past every cache.
 Result<CompressedShard> index_compressed(Store& store, const ObjectInfo& shard,
                                          Compression compression, const std::stop_token& stop,
-                                         std::atomic<std::uint64_t>* count = nullptr);
+                                         std::atomic<std::uint64_t>* count = nullptr,
+                                         bool fresh = false);
 
 /// For a SideStore.
 std::vector<std::byte> to_bytes(const CompressedShard& shard);

@@ -12,6 +12,7 @@
 #include "headrace/records/class_file.h"
 #include "headrace/records/indexed_set.h"
 #include "headrace/records/inflate.h"
+#include "headrace/records/scan.h"
 #include "headrace/records/shard_indexer.h"
 #include "headrace/records/tfrecord/compressed.h"
 #include "headrace/records/tfrecord/example.h"
@@ -145,7 +146,8 @@ class TfrecordSet final : public IndexedSet {
 /// Indexes the shards that are compressed, and gathers their seek tables.
 class Compressed {
  public:
-  Compressed(const OpenOptions& options, SeekTables& tables) : options_(options), tables_(tables) {}
+  Compressed(const OpenOptions& options, SeekTables& tables, Notices& notices)
+      : options_(options), tables_(tables), notices_(notices) {}
 
   /// Nothing if the shard is not compressed.
   Result<std::optional<ShardFrames>> index(Store& store, const ObjectInfo& shard,
@@ -164,6 +166,16 @@ class Compressed {
       if (plain || compression == Compression::none) return std::optional<ShardFrames>();
       HEADRACE_TRY(found, tfrecord::index_compressed(store, shard, compression, stop,
                                                      read_bytes(options_.scanning)));
+      // Before what is kept calls it damaged for ever.
+      if (!found->frames.damage().empty()) {
+        HEADRACE_TRY(auto again,
+                     tfrecord::index_compressed(store, shard, compression, stop, nullptr, true));
+        if (again.frames.damage() != found->frames.damage()) {
+          note_read_again(notices_, object_place(store.describe(), shard.key),
+                          found->frames.damage().front().why);
+        }
+        found = std::move(again);
+      }
       if (options_.side_store != nullptr) {
         // Not kept: it is made again, and nothing else is lost.
         std::ignore = options_.side_store->put(key, tfrecord::to_bytes(*found));
@@ -199,6 +211,7 @@ class Compressed {
   const OpenOptions& options_;
   mutable Mutex mutex_;
   SeekTables& tables_ HEADRACE_GUARDED_BY(mutex_);
+  Notices& notices_;
 };
 
 }  // namespace
@@ -225,7 +238,7 @@ Result<std::unique_ptr<Dataset>> open_tfrecord(Store& store, const Context& cont
   HEADRACE_TRY(auto own, read_class_file(store, shards.front().key, options.stop));
   HEADRACE_TRY(auto classes, ClassLabels::make(std::move(own), options.classes, *context.notices));
   HEADRACE_TRY(auto tables, SeekTables::make());
-  Compressed compressed(options, tables);
+  Compressed compressed(options, tables, *context.notices);
   const Indexing indexing = {
       .framing = tfrecord::kFraming,
       .kind = "tfrecord-index",

@@ -46,11 +46,12 @@ Result<void> ScratchContent::fill(ByteSource& source, const std::function<bool()
 
 /// Chained, so that pieces in another order are another content.
 Result<void> ScratchContent::store(ByteSpan piece) {
-  const std::array<Hash128, 2> chain{inside_.hash, hash_bytes(piece)};
+  const Hash128 own = hash_bytes(piece);
+  const std::array<Hash128, 2> chain{inside_.hash, own};
   inside_.hash = hash_bytes(std::as_bytes(std::span(chain)));
   inside_.size += piece.size();
   HEADRACE_TRY(const std::uint64_t offset, file_.append(piece));
-  pieces_.push_back(offset);
+  pieces_.push_back({offset, own});
   return {};
 }
 
@@ -62,11 +63,23 @@ Result<Bytes> ScratchContent::read(const ByteRange& asked) const {
   while (!rest.empty()) {
     const std::uint64_t within = at % kPiece;
     const auto count = std::min<std::uint64_t>(rest.size(), kPiece - within);
-    HEADRACE_TRY(file_.read(pieces_[at / kPiece] + within, rest.first(count)));
+    HEADRACE_TRY(file_.read(pieces_[at / kPiece].offset + within, rest.first(count)));
     rest = rest.subspan(count);
     at += count;
   }
   return std::move(into).freeze(range.length);
+}
+
+Result<bool> ScratchContent::is_intact(const ByteRange& asked) const {
+  HEADRACE_TRY(const ByteRange range, resolve(asked, inside_.size));
+  Buffer piece(kPiece);
+  const std::uint64_t end = range.offset + range.length;
+  for (std::uint64_t at = range.offset / kPiece * kPiece; at < end; at += kPiece) {
+    const auto bytes = piece.span().first(std::min(kPiece, inside_.size - at));
+    HEADRACE_TRY(file_.read(pieces_[at / kPiece].offset, bytes));
+    if (hash_bytes(bytes) != pieces_[at / kPiece].hash) return false;
+  }
+  return true;
 }
 
 }  // namespace headrace

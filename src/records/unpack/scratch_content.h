@@ -23,6 +23,8 @@ class ScratchContent {
 
   const Inside& inside() const { return inside_; }
   Result<Bytes> read(const ByteRange& range) const;
+  /// False if a piece that holds some of it is not what was stored.
+  Result<bool> is_intact(const ByteRange& range) const;
 
  private:
   explicit ScratchContent(ScratchFile& file) : file_(file) {}
@@ -33,7 +35,11 @@ class ScratchContent {
 
   ScratchFile& file_;
   Inside inside_;
-  std::vector<std::uint64_t> pieces_;  ///< of kPiece bytes, but for the last, anywhere in the file
+  struct Piece {
+    std::uint64_t offset = 0;  ///< anywhere in the file
+    Hash128 hash;
+  };
+  std::vector<Piece> pieces_;  ///< of kPiece bytes, but for the last
 };
 
 }  // namespace headrace

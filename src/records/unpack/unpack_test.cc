@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams are those of tests/data/vectors/mds: the same content, compressed by five libraries.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <future>
 
 #include "headrace/base/sha256.h"
+#include "headrace/base/unique_fd.h"
 #include "headrace/records/testing/test_data.h"
 #include "headrace/records/unpack/unpacked_store.h"
 #include "headrace/storage/memory/memory_store.h"
+#include "headrace/storage/testing/failing_store.h"
 
 namespace headrace {
 namespace {
@@ -227,6 +232,53 @@ TEST_F(UnpackLater, EveryReadIsAnsweredWhenTheStoreGoes) {
       store->read({.key = "a.zstd", .range = {0, 10}}, [&](const auto& /*result*/) { ++answers; });
   }
   EXPECT_EQ(answers, 50);
+}
+
+/// Every scratch file of this process that holds something: they have no name.
+int flip_a_bit_of_scratch(off_t at) {
+  int flipped = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const auto file = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (gone || !file.ends_with(" (deleted)")) continue;
+    const UniqueFd fd(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+    char byte = 0;
+    if (!fd.valid() || ::pread(fd.get(), &byte, 1, at) != 1) continue;
+    byte = static_cast<char>(byte ^ 4);
+    flipped += ::pwrite(fd.get(), &byte, 1, at) == 1 ? 1 : 0;
+  }
+  return flipped;
+}
+
+TEST_F(UnpackLater, AScratchThatIsDamagedIsNoticedByAFreshReadAndFilledAnew) {
+  const auto store = open();
+  const auto read = [&](bool fresh) {
+    const auto got = read_now(*store, {.key = "a.zstd", .range = {50'000, 100}, .fresh = fresh});
+    EXPECT_TRUE(got) << got.error().to_string();
+    return got && got->bytes.text() == whole_.substr(50'000, 100);
+  };
+  EXPECT_TRUE(read(false));
+  EXPECT_TRUE(read(true));
+  EXPECT_EQ(store->unpacked_bytes(), whole_.size()) << "it is what it was";
+  ASSERT_GE(flip_a_bit_of_scratch(50'050), 1);
+  EXPECT_FALSE(read(false)) << "the damage that the test made";
+  EXPECT_TRUE(read(true));
+  EXPECT_TRUE(read(false)) << "for all who read after it";
+  EXPECT_EQ(store->unpacked_bytes(), 2 * whole_.size());
+}
+
+TEST(UnpackedStore, AStreamThatSeemsDamagedIsReadOnceMorePastTheCaches) {
+  MemoryStore below;
+  const Bytes file = read_file(kVectors + kCases[0].file);
+  ASSERT_TRUE(put(below, "a.gz", file.span(), {}));
+  testing::FailingStore once(below, testing::fail_kth(testing::Call::Kind::read, 0,
+                                                      {.kind = testing::Fault::Kind::corrupt}));
+  const auto store = *make_unpacked_store(once);
+  const auto inside = store->unpack(*below.head("a.gz", {}), Codec::gzip, kMost, {});
+  ASSERT_TRUE(inside) << inside.error().to_string();
+  EXPECT_EQ(inside->failure, "");
+  EXPECT_EQ(once.faults(), 1U);
+  EXPECT_EQ(read_now(*store, {.key = "a.gz"})->bytes.text(), read_all(file, Codec::gzip).content);
 }
 
 TEST(UnpackedStore, LargeObjectsLieInManyPieces) {

@@ -92,13 +92,15 @@ class Scratch final : public UnpackedStore {
     if (found == entries_.by_key.end()) {
       lock.unlock();
       below_.read(std::move(request), std::move(done));
-    } else if (const auto content = found->second.content) {
+    } else if (const auto content = found->second.content;
+               content && !(request.fresh && is_damaged(*content, request))) {
       lock.unlock();
       done(read_content(*content, request));
     } else if (found->second.unpacking) {
       found->second.waiting.push_back({std::move(request), std::move(done)});
     } else {
       found->second.unpacking = true;
+      found->second.content.reset();  // if there was one, the scratch has failed it
       lock.unlock();
       unpackers_.push(std::move(request), std::move(done));
     }
@@ -111,10 +113,19 @@ class Scratch final : public UnpackedStore {
       const auto found = entries_.by_key.find(object.key);
       if (found != entries_.by_key.end()) return found->second.inside;
     }
-    HEADRACE_TRY(auto content,
-                 fill({.object = object, .codec = codec}, most, read_bytes(scanning_), stop, [] {
-                   return true;
-                 }).at(object_place(describe(), object.key)));
+    const std::string place = object_place(describe(), object.key);
+    const auto always = [] { return true; };
+    Packed packed{.object = object, .codec = codec};
+    HEADRACE_TRY(auto content, fill(packed, most, read_bytes(scanning_), stop, always).at(place));
+    // A stream that seems to be damaged is read once more past every cache, as a record is.
+    if (!content->inside().failure.empty()) {
+      packed.fresh = true;
+      auto again = fill(packed, most, nullptr, stop, always);
+      if (again)
+        content = *std::move(again);
+      else if (again.error().code() == Code::cancelled)
+        return std::move(again).error().at(place);
+    }
     const MutexLock lock(mutex_);
     Entry entry{.object = object, .codec = codec, .inside = content->inside(), .content = content};
     return entries_.by_key.try_emplace(object.key, std::move(entry)).first->second.inside;
@@ -132,13 +143,15 @@ class Scratch final : public UnpackedStore {
   struct Packed {
     ObjectInfo object;
     Codec codec;
+    bool fresh = false;
   };
 
   Result<std::shared_ptr<const ScratchContent>> fill(const Packed& packed, std::uint64_t most,
                                                      std::atomic<std::uint64_t>* count,
                                                      const std::stop_token& stop,
                                                      const std::function<bool()>& wanted) {
-    const auto compressed = make_store_source(below_, packed.object, {.count = count}, stop);
+    const auto compressed =
+        make_store_source(below_, packed.object, {.count = count, .fresh = packed.fresh}, stop);
     const auto source = make_unpacking_source(*compressed, packed.codec, most);
     HEADRACE_TRY(auto content, ScratchContent::make(*source, file_, wanted));
     unpacked_bytes_ += content->inside().size;
@@ -148,6 +161,11 @@ class Scratch final : public UnpackedStore {
   Result<ReadResult> read_content(const ScratchContent& content, const ReadRequest& request) const {
     HEADRACE_TRY(auto bytes, content.read(request.range).at(object_place(describe(), request.key)));
     return ReadResult{.bytes = std::move(bytes), .pin = pin_of(request.key)};
+  }
+  /// Reads two pieces at most for a record, under the lock: rarely, after damage only.
+  static bool is_damaged(const ScratchContent& content, const ReadRequest& request) {
+    const auto intact = content.is_intact(request.range);
+    return intact && !*intact;
   }
   Pin pin_of(const std::string& key) const {
     const MutexLock lock(mutex_);
@@ -180,7 +198,7 @@ class Scratch final : public UnpackedStore {
     {
       const MutexLock lock(mutex_);
       const Entry& entry = entries_.by_key.at(request.key);
-      packed = {.object = entry.object, .codec = entry.codec};
+      packed = {.object = entry.object, .codec = entry.codec, .fresh = request.fresh};
       expected = entry.inside;
     }
     std::stop_source either;

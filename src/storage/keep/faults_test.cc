@@ -140,6 +140,8 @@ TEST_F(KeepFaults, AFullDiskCostsNothingButTheCache) {
   store_->flush();
   EXPECT_LE(epoch(), 4);
   EXPECT_LE(world_->bytes(), 100'000U);
+  EXPECT_GE(notices("keep-full") + notices("keep-trouble"), 1U) << "it is said";
+  EXPECT_GT(store_->stats().not_kept_bytes, 0U);
   world_->set_space(1 << 30);
   expect_recovery();
 }

@@ -328,10 +328,15 @@ TEST_F(KeepStoreTest, AVanishedFileIsAMiss) {
 TEST_F(KeepStoreTest, ForeignFilesAndVersionsAreLeftAlone) {
   fill_origin(5);
   epoch(*open());
-  std::ofstream(segments() / "s-000000000009-0000000000000001-100000.log") << "another version";
+  const auto log = segments() / "s-000000000009-0000000000000001-100000.log";
+  std::ofstream(log) << "another version";
   std::ofstream(segments() / "note.txt") << "hello";
+  std::filesystem::create_directory(segments().parent_path() / "v2");
+  std::ofstream(segments().parent_path() / "v2" / "s-1.log") << "of a later one";
   EXPECT_EQ(epoch(*open()), 5);
   EXPECT_TRUE(std::filesystem::exists(segments() / "note.txt"));
+  EXPECT_TRUE(std::filesystem::exists(log)) << "not ours to read, nor to remove without need";
+  EXPECT_TRUE(std::filesystem::exists(segments().parent_path() / "v2" / "s-1.log"));
 }
 
 TEST_F(KeepStoreTest, AProcessKilledWhileItFillsLosesNothingThatItLogged) {
