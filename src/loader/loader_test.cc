@@ -185,18 +185,6 @@ TEST(Loader, GivesEmptyBatchesToRanksWithoutAShare) {
   EXPECT_EQ(got.epochs.at(1).ledger, Ledger{});
 }
 
-// Epochs without end are read ahead no further than others, though none of them fills a window.
-TEST(Loader, DoesNotReadAheadWithoutEndForARankWithoutAShare) {
-  World world(3);
-  auto options = small_job();
-  options.rank = 5;
-  options.world = 6;
-  options.epochs = 1'000'000'000;
-  auto loader = world.loader(options);
-  const auto got = drain(**loader, 50);
-  EXPECT_EQ(got.batches, std::vector<std::size_t>(50, 0));
-}
-
 TEST(Loader, HasEpochsWithoutBatches) {
   World world(3);
   auto options = small_job();

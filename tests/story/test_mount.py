@@ -16,6 +16,7 @@ import pytest
 import proxy
 import sets
 from cli import HEADRACE, headrace, headrace_json
+from fault_server import FaultServer
 
 
 def why_not() -> str:
@@ -209,6 +210,20 @@ def test_the_inside_of_a_million_records_is_not_held_in_memory(tmp_path):
             peaks.append(int(re.search(r"^RssAnon:\s+(\d+) kB", status, re.M).group(1)) << 10)
         (container / "train.rec").unlink()
     assert peaks[1] <= peaks[0] + (50 << 20), peaks
+
+
+@needs_fuse
+def test_a_walk_through_many_keys_is_not_held_in_memory(tmp_path):
+    """70 bytes for each key are allowed: its name, pin and node are more."""
+    (tmp_path / "none").mkdir()
+    anonymous = []
+    for keys in (3_000, 300_000):
+        with FaultServer(tmp_path / "none", "--classes", 100, "--keys", keys) as server:
+            with mounted("s3://b", tmp_path / "mnt", env=server.env) as process:
+                assert sum(len(names) for _, _, names in os.walk(tmp_path / "mnt")) == keys
+                status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+                anonymous.append(int(re.search(r"^RssAnon:\s+(\d+) kB", status, re.M).group(1)) << 10)
+    assert anonymous[1] <= anonymous[0] + (20 << 20), anonymous
 
 
 @needs_fuse
