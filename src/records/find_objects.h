@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// What is there of `count` keys, which are sorted by bytes; and maybe others beside them. `invalid`
-/// if one of them is archived.
+/// What is there of `count` keys, which are sorted by bytes; and maybe others beside them.
+/// `invalid` if one of them is archived.
 Result<ObjectIndex> find_objects(Store& store, std::size_t count,
                                  const std::function<std::string_view(std::size_t)>& key_at,
                                  const std::stop_token& stop);

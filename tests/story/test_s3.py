@@ -106,19 +106,25 @@ def test_an_object_that_changes_is_named(bucket, labelled, s3_environment):
 def test_keys_that_arrive_meanwhile_change_nothing(when, bucket, labelled, expected, s3_environment):
     """One listing is the job's set: what comes later is of the next job."""
     uri = bucket.upload(labelled, f"growing-{when[3:]}")
-    lock, numbers = threading.Lock(), iter(range(20))
+    lock, numbers, looks = threading.Lock(), iter(range(20)), []
 
     def grow(request):
         with lock:
-            if ("list-type" in request.path) == (when == "it lists") and (number := next(numbers, None)) is not None:
+            if "list-type" in request.path:
+                grows = when == "it lists"
+            else:
+                looks.append(request.path)  # first at what the URI is, and at one object's format
+                grows = when == "it reads" and sum(".jpg" in path for path in looks) > 1
+            if grows and (number := next(numbers, None)) is not None:
                 bucket.put(f"growing-{when[3:]}/class-1/new-{number}.jpg", sets.picture(number))
 
     with proxy.Proxy(s3_environment["HEADRACE_TEST_S3_ENDPOINT"], lambda request, answer: answer,
                      before=grow) as gateway:
         got = read(uri, "--mode", "stream", "--epochs", 2, env=through(gateway, s3_environment))
     lists = [request.number for request in gateway.requests if "list-type" in request.path]
-    objects = [request.number for request in gateway.requests if ".jpg" in request.path]
+    _, *objects = [request.number for request in gateway.requests if ".jpg" in request.path]
     assert max(lists) < min(objects), "nothing is listed again"
+    assert next(numbers, 20) > 2, "some arrived"
     if when == "it reads":
         assert digests(got) == expected
     else:

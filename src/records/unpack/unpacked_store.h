@@ -4,8 +4,8 @@
 ///
 /// Thread-safe. For formats without random access inside a compressed file: what is unpacked is
 /// read once from its beginning, and takes its full size on this machine's disk, until the process
-/// ends. A `fresh` read finds out whether the scratch was damaged since: then the object is unpacked
-/// anew. What is known from before (inside_index.h) is unpacked when it is first read.
+/// ends. A `fresh` read finds out whether the scratch was damaged since: then the object is
+/// unpacked anew. What is known from before (inside_index.h) is unpacked when it is first read.
 #pragma once
 
 #include <cstdint>
