@@ -285,6 +285,7 @@ def ffcv(paths, threads, scratch):
                 NormalizeImage(mean, std, np.float32), ToTensor(), ToTorchImage(channels_last=False)]
     loader = Loader(f"{scratch}/set.beton", batch_size=BATCH, num_workers=threads, order=OrderOption.RANDOM,
                     os_cache=True, drop_last=True, pipelines={"image": pipeline}, custom_fields={"image": RGBImageField})
+    assert loader.reader.num_samples == len(paths) and len(loader) == len(paths) // BATCH
     while True:
         yield from (images for (images,) in loader)
 
@@ -325,6 +326,19 @@ def version_of(module):
     return getattr(sys.modules[module], "__version__", "?")
 
 
+def check(batch):
+    """That a batch is what a row stands for: float32 NCHW, of the range that normalised pictures have, none twice."""
+    import numpy as np
+
+    pixels = np.asarray(batch)
+    assert pixels.shape == (BATCH, 3, SIDE, SIDE) and pixels.dtype == np.float32, (pixels.shape, pixels.dtype)
+    for channel, (mean, std) in enumerate(zip(MEAN, STD)):
+        low, high = pixels[:, channel].min(), pixels[:, channel].max()
+        assert -mean / std - 0.01 < low < 0 < high < (1 - mean) / std + 0.01, (channel, low, high)
+    assert len({picture.tobytes() for picture in pixels}) == BATCH  # crops differ even where pictures do not
+    assert np.median(pixels.std(axis=(2, 3))) > 0.1  # not one colour
+
+
 def measure(who, options):
     module, loader = PEERS[who]
     importlib.import_module(module)
@@ -349,9 +363,10 @@ def measure(who, options):
         images, begin = 0, time.monotonic()
         while time.monotonic() - begin < options.seconds:
             images += len(next(batches))
-        rate = images / (time.monotonic() - begin)
+        rate, peak_mib = images / (time.monotonic() - begin), peak[0]
+        check(next(batches))  # at the end: before it, the loader would work ahead meanwhile
     return {"who": who, "version": version_of(module), "threads": options.threads, "images_per_second": rate,
-            "first_batch_seconds": first, "peak_mib": peak[0]}
+            "first_batch_seconds": first, "peak_mib": peak_mib}
 
 
 def main():
