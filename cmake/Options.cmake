@@ -12,6 +12,7 @@ set(HEADRACE_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined or thr
 option(HEADRACE_TRAIN "build headrace-train (needs libtorch)" ON)
 option(HEADRACE_PYTHON "build the Python module (needs nanobind in .venv)" ON)
 option(HEADRACE_FUZZ "link the fuzzers with libFuzzer (clang)" OFF)
+option(HEADRACE_EXPERIMENTS "build experiments/coefficient_cache" OFF)
 
 # A product and a sum are two roundings everywhere: a machine that fuses them would crop, resize
 # and normalise a little differently.
