@@ -60,7 +60,7 @@ std::optional<Form> make_form(ByteSpan jpeg) {
 
   Form form;
   form.headers = headers.scan_begin;
-  form.bytes.resize(form.table() + row_number(headers, scan.mcu_rows(), 0, 0) * 4);
+  form.bytes.resize(form.table() + (row_number(headers, scan.mcu_rows(), 0, 0) + 1) * 4);
   std::memcpy(form.bytes.data(), jpeg.data(), form.headers);
   std::array<std::vector<std::int16_t>, 3> rows;
   std::array<jpeg::CoefficientRow, 3> targets;
@@ -85,6 +85,8 @@ std::optional<Form> make_form(ByteSpan jpeg) {
     }
   }
   if (!scan.ended_cleanly()) return std::nullopt;
+  form.bytes.resize((form.bytes.size() + 7) / 8 * 8);
+  put(form.bytes, entry, static_cast<std::uint32_t>(form.bytes.size()));
   form.bytes.resize(form.bytes.size() + kSlack);
   return form;
 }

@@ -2,8 +2,9 @@
 /// \file A JPEG's quantised coefficients in a form that expands without Huffman decoding.
 ///
 /// Bytes, in this order: the JPEG's own headers (everything before the scan, padded to 8 bytes);
-/// an offset of 4 bytes for each row of blocks; the rows of blocks: MCU row by MCU row, in it
-/// component by component. Each row begins at a multiple of 8 and holds, for its n blocks:
+/// an offset of 4 bytes for each row of blocks, and of the end; the rows of blocks: MCU row by MCU
+/// row, in it component by component. Each row begins at a multiple of 8 and holds, for its n
+/// blocks:
 ///
 ///     n x 8 bytes   which AC coefficients are not zero, a bit each, in the order of the inverse
 ///                   DCT (kernels.h: place_in_block). Bit 0, the DC's, says instead that this
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -32,6 +34,11 @@ struct Form {
   std::uint64_t blocks = 0, wide = 0, values = 0;
 
   std::size_t table() const { return (headers + 7) / 8 * 8; }
+  std::size_t offset(std::size_t row) const {
+    std::uint32_t at = 0;
+    std::memcpy(&at, bytes.data() + table() + row * 4, sizeof at);
+    return at;
+  }
 };
 
 /// Reads the whole JPEG in order. Nothing: not one that our own decoder takes, or not clean.
