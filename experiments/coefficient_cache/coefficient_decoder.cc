@@ -36,7 +36,9 @@ __attribute__((always_inline)) inline void prefetch(const Form& form, std::size_
     for (; begin < end; begin += 64) __builtin_prefetch(form.bytes.data() + begin);
   };
   const std::size_t masks = form.offset(row), dcs = masks + blocks * 8, values = dcs + blocks * 2;
-  const std::size_t size = form.offset(row + 1) - values;
+  const std::size_t end = form.offset(row + 1);
+  if (end > form.bytes.size() || values > end) return;  // damaged; expand_row will say so
+  const std::size_t size = end - values;
   fetch(masks + first * 8, masks + last * 8);
   fetch(dcs + first * 2, dcs + last * 2);
   fetch(values + size * first / blocks, values + size * last / blocks);
@@ -52,7 +54,7 @@ struct CoefficientDecoder::Impl {
 CoefficientDecoder::CoefficientDecoder() : impl_(std::make_unique<Impl>()) {}
 CoefficientDecoder::~CoefficientDecoder() = default;
 
-void CoefficientDecoder::expand_row(const Form& form, std::uint32_t mcu_row, std::int16_t* out) {
+bool CoefficientDecoder::expand_row(const Form& form, std::uint32_t mcu_row, std::int16_t* out) {
   const auto& region = impl_->region;
   const jpeg::Headers& headers = region.headers_;
   for (std::uint32_t i = 0; i < headers.component_count; ++i) {
@@ -64,15 +66,19 @@ void CoefficientDecoder::expand_row(const Form& form, std::uint32_t mcu_row, std
       if (mcu_row + 1 < region.mcus_.last_row) {
         prefetch(form, row_number(headers, mcu_row + 1, i, y), blocks, first, last);
       }
-      const std::uint8_t* masks =
-          form.bytes.data() + form.offset(row_number(headers, mcu_row, i, y));
-      const BlockRow row{masks, masks + blocks * 8, masks + blocks * 10};
+      const std::size_t number = row_number(headers, mcu_row, i, y);
+      const std::size_t begin = form.offset(number), end = form.offset(number + 1);
+      if (end + kSlack > form.bytes.size() || begin + blocks * 10 > end) return false;
+      const std::uint8_t* masks = form.bytes.data() + begin;
+      const BlockRow row{masks, masks + blocks * 8, masks + blocks * 10, end - begin - blocks * 10};
       std::int16_t* const to = out + plane.arena_offset + y * plane.row_stride;
-      const std::size_t values =
+      const auto values =
           avx512_ ? expand_avx512(row, first, last, to) : expand_avx2(row, first, last, to);
-      touched_ += last * 8 + (last - first) * 2 + values;
+      if (!values) return false;
+      touched_ += last * 8 + (last - first) * 2 + *values;
     }
   }
+  return true;
 }
 
 bool CoefficientDecoder::decode_into(const Form& form, const Transform& transform,
@@ -98,7 +104,8 @@ bool CoefficientDecoder::decode_into(const Form& form, const Transform& transfor
   touched_ = form.headers + std::size_t{mcus.last_row - mcus.first_row} * 4;
   std::uint32_t y = box.top;
   for (std::uint32_t mcu_row = mcus.first_row; mcu_row < mcus.last_row; ++mcu_row) {
-    if (!one_row_only_ || mcu_row == mcus.first_row) expand_row(form, mcu_row, arena);
+    const bool wanted = !one_row_only_ || mcu_row == mcus.first_row;
+    if (wanted && !expand_row(form, mcu_row, arena)) return false;
     region.transform_row(mcu_row, arena);
     y = region.emit_ready(box, y, mcu_row, {nullptr, 0, &rows});
   }

@@ -35,7 +35,7 @@ class CoefficientDecoder {
 
  private:
   struct Impl;
-  void expand_row(const Form& form, std::uint32_t mcu_row, std::int16_t* out);
+  bool expand_row(const Form& form, std::uint32_t mcu_row, std::int16_t* out);
 
   std::unique_ptr<Impl> impl_;
   bool avx512_ = true, one_row_only_ = false;

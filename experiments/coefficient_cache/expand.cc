@@ -31,10 +31,11 @@ inline std::int16_t dc_of(const BlockRow& row, std::size_t block) {
   return load<std::int16_t>(row.dcs + block * 2);
 }
 
-/// Bytes of values before this block.
-__attribute__((target("popcnt"))) std::size_t skip(const BlockRow& row, std::size_t blocks) {
+/// Bytes of values that these blocks have.
+__attribute__((target("popcnt"))) std::size_t values_of(const BlockRow& row, std::size_t first,
+                                                        std::size_t last) {
   std::size_t bytes = 0;
-  for (std::size_t b = 0; b < blocks; ++b) {
+  for (std::size_t b = first; b < last; ++b) {
     const std::uint64_t mask = mask_of(row, b);
     bytes += static_cast<std::size_t>(std::popcount(mask >> 1U)) << (mask & 1U);
   }
@@ -129,10 +130,12 @@ WITH_AVX2 inline void expand_block(std::uint64_t mask, std::int16_t dc, const st
 
 }  // namespace
 
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,popcnt"))) std::size_t
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,popcnt")))
+std::optional<std::size_t>
 expand_avx512(const BlockRow& row, std::size_t first, std::size_t last, std::int16_t* out) {
-  const std::uint8_t* const begin = row.values + skip(row, first);
-  const std::uint8_t* values = begin;
+  const std::size_t before = values_of(row, 0, first), taken = values_of(row, first, last);
+  if (before + taken > row.size) return std::nullopt;
+  const std::uint8_t* values = row.values + before;
   for (std::size_t b = first; b < last; b += kGroup, out += kGroupSize) {
     Block blocks[kGroup];
     for (std::size_t i = 0; i < kGroup; ++i) {
@@ -144,15 +147,14 @@ expand_avx512(const BlockRow& row, std::size_t first, std::size_t last, std::int
     store_lines(blocks[0].lower, blocks[1].lower, blocks[2].lower, blocks[3].lower,
                 out + 4 * kLineStride);
   }
-  return static_cast<std::size_t>(values - begin);
+  return taken;
 }
 
-__attribute__((target("avx2,bmi,bmi2,popcnt"))) std::size_t expand_avx2(const BlockRow& row,
-                                                                        std::size_t first,
-                                                                        std::size_t last,
-                                                                        std::int16_t* out) {
-  const std::uint8_t* const begin = row.values + skip(row, first);
-  const std::uint8_t* values = begin;
+__attribute__((target("avx2,bmi,bmi2,popcnt"))) std::optional<std::size_t> expand_avx2(
+    const BlockRow& row, std::size_t first, std::size_t last, std::int16_t* out) {
+  const std::size_t before = values_of(row, 0, first), taken = values_of(row, first, last);
+  if (before + taken > row.size) return std::nullopt;
+  const std::uint8_t* values = row.values + before;
   for (std::size_t b = first; b < last; b += kGroup, out += kGroupSize) {
     for (std::size_t i = 0; i < kGroup; ++i) {
       const bool there = b + i < last;
@@ -160,7 +162,7 @@ __attribute__((target("avx2,bmi,bmi2,popcnt"))) std::size_t expand_avx2(const Bl
                    values, out + i * 8);
     }
   }
-  return static_cast<std::size_t>(values - begin);
+  return taken;
 }
 
 }  // namespace headrace::coefficients
