@@ -13,6 +13,9 @@
 #include "headrace/decode/jpeg/streams.h"
 // An experiment may look inside: the steps behind the coefficients shall be the shipped ones, and
 // the decoder has no door for coefficients. What is included above is not affected.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wkeyword-macro"  // which is the point
+#endif
 #define private public
 #include "headrace/decode/jpeg/region.h"
 #undef private

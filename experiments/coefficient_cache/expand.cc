@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expand.h"
 
-// GCC 12 warns of its own intrinsics, which leave out what they mask (its bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 
 #include <array>
@@ -59,10 +57,10 @@ WITH_AVX512 inline Block expand_block(std::uint64_t mask, std::int16_t dc,
   } else {
     const auto upper = static_cast<std::uint32_t>(places);
     block.upper = _mm512_maskz_expand_epi16(upper, _mm512_loadu_si512(values));
-    values += 2 * std::popcount(upper);
+    values += std::ptrdiff_t{2} * std::popcount(upper);
     const auto lower = static_cast<std::uint32_t>(places >> 32U);
     block.lower = _mm512_maskz_expand_epi16(lower, _mm512_loadu_si512(values));
-    values += 2 * std::popcount(lower);
+    values += std::ptrdiff_t{2} * std::popcount(lower);
   }
   block.upper = _mm512_mask_set1_epi16(block.upper, 1, dc);
   return block;

@@ -37,7 +37,7 @@ struct Picture {
 enum Way : std::size_t { kIndex, kForm, kFree, kWays };
 
 [[noreturn]] void fail(const std::string& why) {
-  std::fprintf(stderr, "coefficient_cache: %s\n", why.c_str());
+  (void)std::fprintf(stderr, "coefficient_cache: %s\n", why.c_str());
   std::exit(1);
 }
 
@@ -178,6 +178,7 @@ class Bench {
     std::vector<double> ratios, free;
     for (std::size_t way = 0; way < kWays; ++way) {
       std::vector<double> times;
+      times.reserve(turns.size());
       for (const Times& turn : turns) times.push_back(turn[way] / static_cast<double>(pictures));
       us[way] = median(std::move(times));
     }
@@ -226,6 +227,7 @@ std::vector<Picture> read_pictures(const std::filesystem::path& folder) {
   }
   std::stable_sort(pictures.begin(), pictures.end(),
                    [](const auto& a, const auto& b) { return a.sampling < b.sampling; });
+  if (pictures.empty()) fail("no picture that can be taken");
   std::printf("%zu of %zu files taken\n", pictures.size(), paths.size());
   return pictures;
 }
@@ -237,8 +239,8 @@ int main(int argc, char** argv) {
   using namespace headrace;
   if (argc < 3) coefficients::fail("usage: coefficient_cache FOLDER TURNS [EPOCHS]");
   coefficients::Bench bench(coefficients::read_pictures(argv[1]));
-  const auto turns = static_cast<std::size_t>(std::atoi(argv[2]));
-  const auto epochs = static_cast<std::size_t>(argc > 3 ? std::atoi(argv[3]) : 0);
+  const auto turns = std::strtoul(argv[2], nullptr, 10);
+  const auto epochs = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 0UL;
   for (const auto unit : {VectorUnit::best, VectorUnit::avx2}) {
     bench.use(unit);
     bench.compare(1 + epochs);
