@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// \file The progress line of a set that has no index and is read through for one. It is shown from
-/// a thread of its own, on a terminal only, while that goes on.
+/// \file The progress line of a set that is listed, or has no index and is read through for one. It
+/// is shown from a thread of its own, on a terminal only, while that goes on.
 ///
 /// For `main`: it prints. `active` may be called from any thread.
 ///
@@ -63,15 +63,20 @@ class ScanLine {
     while (clock.sleep_for(kInterval, stop)) {
       const std::uint64_t bytes = progress_.bytes.load();
       const std::uint64_t total = progress_.total.load();
+      const std::uint64_t listed = progress_.listed.load();
       const bool scanning = bytes != 0 && bytes < total;
-      if (!scanning) {
+      if (!scanning && listed == 0) {
         clear();
         continue;
       }
-      if (!begin) begin = clock.now();
       active_.store(true);
-      const double seconds = std::chrono::duration<double>(clock.now() - *begin).count();
-      fmt::print(stderr, "\r\x1b[K{}", scan_text(bytes, total, seconds));
+      if (scanning) {
+        if (!begin) begin = clock.now();
+        const double seconds = std::chrono::duration<double>(clock.now() - *begin).count();
+        fmt::print(stderr, "\r\x1b[K{}", scan_text(bytes, total, seconds));
+      } else {
+        fmt::print(stderr, "\r\x1b[Klisting: {} objects so far", listed);
+      }
       std::ignore = std::fflush(stderr);
     }
     clear();

@@ -16,6 +16,7 @@ import time
 import pytest
 import sets
 from cli import HEADRACE, headrace, headrace_json
+from fault_server import FaultServer
 
 SMALL = ["--batch", "8", "--size", "32"]
 EPOCH_FIELDS = {
@@ -228,10 +229,10 @@ def test_pipe_without_a_reader_stops_within_a_second(packed, tmp_path):
     assert time.monotonic() - before < 1
 
 
-def seen_on_a_terminal(*arguments):
+def seen_on_a_terminal(*arguments, env=None):
     """What a command writes to stderr, if that is a terminal; its exit code is 0."""
     ours, theirs = pty.openpty()
-    job = subprocess.Popen([HEADRACE, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=theirs)
+    job = subprocess.Popen([HEADRACE, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=theirs, env=env)
     os.close(theirs)
     seen = b""
     try:
@@ -243,6 +244,17 @@ def seen_on_a_terminal(*arguments):
         os.close(ours)
     assert job.wait() == 0
     return seen.decode()
+
+
+# s3-connector-for-pytorch#167: the first sample waited in silence for a list of everything.
+def test_a_folder_that_is_listed_is_seen_to_be(tmp_path):
+    with FaultServer(tmp_path, "--classes", 20, "--keys", 60_000, slow_first_byte=1) as server:
+        job = ["read", "s3://b", "--mode", "stream", "--no-decode", "--epochs", "0"]
+        seen = seen_on_a_terminal(*job, env=server.env)
+        piped = headrace(*job, env=server.env)
+    counts = [int(count) for count in re.findall(r"listing: (\d+) objects so far", seen)]
+    assert counts == sorted(counts) and 0 < counts[0] <= counts[-1] <= 60_000, seen
+    assert piped.returncode == 0 and piped.stderr == ""
 
 
 def test_a_container_that_is_scanned_is_seen_to_be(tmp_path):

@@ -180,9 +180,13 @@ Result<Found> list(Store& store, const Context& context, const OpenOptions& opti
 
   HEADRACE_TRY(auto index, ObjectIndexBuilder::make());
   Collector collector(store.describe(), std::move(index));
-  HEADRACE_TRY(
-      list_folders(store, folders, kListers, options.stop,
-                   [&collector](std::span<const ObjectInfo> page) { return collector.add(page); }));
+  HEADRACE_TRY(list_folders(store, folders, kListers, options.stop,
+                            [&](std::span<const ObjectInfo> page) -> Result<void> {
+                              if (options.scanning != nullptr)
+                                options.scanning->listed += page.size();
+                              return collector.add(page);
+                            }));
+  if (options.scanning != nullptr) options.scanning->listed = 0;
 
   std::uint64_t skipped = 0;
   HEADRACE_TRY(ObjectIndex objects, collector.take(*context.notices, skipped));
